@@ -34,7 +34,9 @@ class LongestFirst extends BaseSequencer {
       return place < 0 ? LONGEST.length : place;
     };
     const sorted = await super.sort(files);
-    return sorted.some((file) => this.ctx.cache.getTestSpecificationResult(file)) ? sorted : sorted.toSorted((a, b) => rank(a) - rank(b));
+    return sorted.some((file) => this.ctx.cache.getTestSpecificationResult(file))
+      ? sorted
+      : sorted.toSorted((a, b) => rank(a) - rank(b));
   }
 }
 

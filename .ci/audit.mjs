@@ -7,16 +7,23 @@ const root = join(import.meta.dirname, '..');
 let status = 0;
 
 for (const folder of ['.', 'scripts/runtime']) {
-  const { stdout } = spawnSync('npm', ['audit', '--json', '--package-lock-only'], { cwd: join(root, folder), encoding: 'utf8' });
+  const { stdout } = spawnSync('npm', ['audit', '--json', '--package-lock-only'], {
+    cwd: join(root, folder),
+    encoding: 'utf8',
+  });
   const answer = read(stdout);
   if (answer?.vulnerabilities === undefined) {
-    console.error(`${folder}: the registry did not answer (${answer?.message ?? 'npm printed no JSON'}): run it where one does`);
+    console.error(
+      `${folder}: the registry did not answer (${answer?.message ?? 'npm printed no JSON'}): run it where one does`,
+    );
     status ||= 2;
     continue;
   }
   const found = Object.values(answer.vulnerabilities);
   for (const { name, severity, nodes, via } of found) {
-    console.log(`${folder}: ${name}, ${severity}: ${via.map((each) => each.title ?? `through ${each}`).join('; ')} (${nodes.join(', ')})`);
+    console.log(
+      `${folder}: ${name}, ${severity}: ${via.map((each) => each.title ?? `through ${each}`).join('; ')} (${nodes.join(', ')})`,
+    );
   }
   if (found.length > 0) status = 1;
   else console.log(`${folder}: no known weakness`);

@@ -15,7 +15,10 @@ const BUNDLE = join(ROOT, 'dist', 'main.cjs');
 
 /** Builds the bundle when it is missing or older than a source, and answers its path. */
 export function buildAgent(): string {
-  execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.ts'), '--if-stale'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.ts'), '--if-stale'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   return BUNDLE;
 }
 

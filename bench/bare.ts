@@ -14,7 +14,10 @@ import type { IngestSinkConfig } from '../src/sinks/ingest/ingest-config.ts';
 const SLOTS = 8;
 
 const config = loadConfig(process.argv.at(-1)!, process.env);
-const [source, sink] = [config.sources[0]!, config.sinks.find((each): each is IngestSinkConfig => each.type === 'ingest')!];
+const [source, sink] = [
+  config.sources[0]!,
+  config.sinks.find((each): each is IngestSinkConfig => each.type === 'ingest')!,
+];
 if (source.type !== 'file') throw new Error('bare reads files only');
 const file = source.include[0]!;
 const { maxBytes, maxEvents } = sink.batch;
@@ -22,7 +25,10 @@ const { maxBytes, maxEvents } = sink.batch;
 const kernel = createKernel(2 ** 26);
 const window = kernel.reserve(2 * READ_CHUNK_BYTES);
 const free: Region[] = Array.from({ length: SLOTS }, () => kernel.reserve(maxBytes + KERNEL_SLACK_BYTES));
-const template = kernel.compile({ format: 'auto', wrapFields: { host: 'bench', file }, fields: source.fields }, sink.timestampField);
+const template = kernel.compile(
+  { format: 'auto', wrapFields: { host: 'bench', file }, fields: source.fields },
+  sink.timestampField,
+);
 const connections = new Connections({
   origin: new URL(sink.url).origin,
   connections: sink.concurrency,

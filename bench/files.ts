@@ -65,7 +65,10 @@ export async function measureManyFiles(program: string, folder: string, seconds:
     const activeCpuSecondsPerMinute = await perMinute(async () => {
       for (let second = 0; second < seconds; second++) {
         for (let file = 0; file < ACTIVE; file++)
-          appendFileSync(pathOf(file * (FILES / ACTIVE)), Array.from({ length: LINES_A_SECOND }, () => `${next()}\n`).join(''));
+          appendFileSync(
+            pathOf(file * (FILES / ACTIVE)),
+            Array.from({ length: LINES_A_SECOND }, () => `${next()}\n`).join(''),
+          );
         written += ACTIVE * LINES_A_SECOND;
         await sleep(1000);
       }
@@ -107,7 +110,8 @@ async function arrive(agent: Running, sink: Sink, events: number, everyMs = 50):
   const deadline = Date.now() + DEADLINE_MS;
   for (;;) {
     const counts = await sink.counts();
-    if (counts.events > events) throw new Error(`files: ${counts.events} events arrived of ${events} that were written`);
+    if (counts.events > events)
+      throw new Error(`files: ${counts.events} events arrived of ${events} that were written`);
     if (counts.events === events) return;
     if (!agent.isRunning()) throw new Error(`files: the agent ended: ${(await agent.done).output}`);
     if (Date.now() > deadline) throw new Error(`files: only ${counts.events} of ${events} events arrived`);

@@ -12,7 +12,10 @@ const SAMPLE_BYTES = 32 * 2 ** 20;
 const BATCH_BYTES = 2 ** 20;
 
 /** CPU-seconds a GiB of input. */
-export async function measureCompression(input: Input, compression: Exclude<Compression, 'none' | 'auto'>): Promise<number> {
+export async function measureCompression(
+  input: Input,
+  compression: Exclude<Compression, 'none' | 'auto'>,
+): Promise<number> {
   const sample = Buffer.alloc(Math.min(SAMPLE_BYTES, input.bytes));
   const descriptor = openSync(input.file, 'r');
   readSync(descriptor, sample, 0, sample.length, 0);

@@ -23,14 +23,30 @@ const NEWLINE = 10;
 const LEVELS = ['INFO', 'INFO', 'INFO', 'INFO', 'DEBUG', 'DEBUG', 'WARN', 'ERROR'] as const;
 const METHODS = ['GET', 'GET', 'GET', 'POST', 'PUT', 'DELETE'] as const;
 const STATUS = [200, 200, 200, 200, 201, 204, 304, 400, 404, 500] as const;
-const COMPONENTS = ['http.server', 'orders.checkout', 'billing.invoice', 'cache.redis', 'db.pool', 'auth.session', 'mail.queue'] as const;
+const COMPONENTS = [
+  'http.server',
+  'orders.checkout',
+  'billing.invoice',
+  'cache.redis',
+  'db.pool',
+  'auth.session',
+  'mail.queue',
+] as const;
 const WORDS = (
   'request completed user order payment accepted connection closed retry timeout upstream cache miss hit session token refreshed ' +
   'invoice created queue worker started stopped batch flushed index rebuilt snapshot uploaded region shard leader follower elected ' +
   'replica behind caught up checkpoint written schema migration applied lock acquired released after waiting for slow query plan'
 ).split(' ');
 /** What costs an encoder more than plain ASCII does: one line in ten carries one of these. */
-const SPICE = ['said "not now"', 'C:\\temp\\spool', 'Zürich → Αθήνα', 'naïve café', 'tab\there', '日本語のログ', 'path="/a b"'] as const;
+const SPICE = [
+  'said "not now"',
+  'C:\\temp\\spool',
+  'Zürich → Αθήνα',
+  'naïve café',
+  'tab\there',
+  '日本語のログ',
+  'path="/a b"',
+] as const;
 
 /** A program's messages come from its format strings, a few of which make up most of a log. */
 const SENTENCES = 200;
@@ -51,7 +67,9 @@ export function lineMaker(kind: InputKind, seed: number): () => string {
   const random = seededRandom(seed);
   const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
   const hex = () => (0x10000000 + random(0xe0000000)).toString(16);
-  const sentences = Array.from({ length: SENTENCES }, () => Array.from({ length: 6 + random(6) }, () => pick(WORDS)).join(' '));
+  const sentences = Array.from({ length: SENTENCES }, () =>
+    Array.from({ length: 6 + random(6) }, () => pick(WORDS)).join(' '),
+  );
   const message = () => {
     const text = sentences[Math.min(random(SENTENCES), random(SENTENCES))]!;
     return random(10) === 0 ? `${text} ${pick(SPICE)}` : text;
@@ -121,7 +139,10 @@ export function writeInput(kind: InputKind, seed: number, bytes: number, file: s
 export async function checksumInput(input: Input): Promise<number> {
   let sum = 0;
   for await (const line of createInterface({ input: createReadStream(input.file), crlfDelay: Infinity })) {
-    sum += lineChecksum(input.kind === 'text' ? { message: line } : (JSON.parse(line) as Record<string, unknown>), input.kind);
+    sum += lineChecksum(
+      input.kind === 'text' ? { message: line } : (JSON.parse(line) as Record<string, unknown>),
+      input.kind,
+    );
   }
   return sum;
 }

@@ -11,7 +11,9 @@ const BLOCK_BYTES = 256 * 1024;
 const BLOCKS = 16;
 const SLOT_BYTES = 4 * 1024 * 1024;
 
-const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, seconds: { type: 'string', default: '1' } } });
+const { values } = parseArgs({
+  options: { json: { type: 'boolean', default: false }, seconds: { type: 'string', default: '1' } },
+});
 
 /** A small generator (mulberry32), so that every run has the same lines. */
 function generator(seed: number): (below: number) => number {
@@ -27,12 +29,14 @@ function generator(seed: number): (below: number) => number {
 const random = generator(1);
 const pick = <T>(items: readonly T[]): T => items[random(items.length)]!;
 const hex = (length: number) => Array.from({ length }, () => random(16).toString(16)).join('');
-const path = () => pick(['/api/v1/users', '/api/v1/orders', '/healthz', '/static/app.js', '/login']) + `/${random(100_000)}`;
+const path = () =>
+  pick(['/api/v1/users', '/api/v1/orders', '/healthz', '/static/app.js', '/login']) + `/${random(100_000)}`;
 const words = (count: number) =>
   Array.from({ length: count }, () =>
     pick(['user', 'request', 'from', 'cache', 'timeout', 'retry', 'connection', 'closed', 'to', 'database']),
   ).join(' ');
-const greek = (count: number) => Array.from({ length: count }, () => pick(['χρήστης', 'αίτημα', 'σύνδεση', 'βάση', 'έκλεισε'])).join(' ');
+const greek = (count: number) =>
+  Array.from({ length: count }, () => pick(['χρήστης', 'αίτημα', 'σύνδεση', 'βάση', 'έκλεισε'])).join(' ');
 
 const text = () =>
   `2026-11-21T10:${10 + random(50)}:${10 + random(50)}.${100 + random(900)}Z INFO worker-${random(16)} request ${hex(16)} ${words(8 + random(8))} path=${path()} took ${random(5000)}ms`;

@@ -33,7 +33,15 @@ export async function measureLatency(program: string, folder: string, seconds: n
   mkdirSync(folder, { recursive: true });
   writeFileSync(log, '');
   const sink = await startStampedSink();
-  const setup = { program, folder, include: log, kind: 'text', compression: 'auto', port: sink.port, once: false } as const;
+  const setup = {
+    program,
+    folder,
+    include: log,
+    kind: 'text',
+    compression: 'auto',
+    port: sink.port,
+    once: false,
+  } as const;
   const agent = await startMeasured(prepareAgent(setup));
   const writer = startWriter(log);
   try {
@@ -44,10 +52,12 @@ export async function measureLatency(program: string, folder: string, seconds: n
     const elapsedMs = Date.now() - since;
     const written = writer.stop();
     for (const deadline = Date.now() + DEADLINE_MS; sink.latenciesMs.length < written;) {
-      if (Date.now() > deadline || !agent.isRunning()) throw new Error(`latency: ${sink.latenciesMs.length} of ${written} lines arrived`);
+      if (Date.now() > deadline || !agent.isRunning())
+        throw new Error(`latency: ${sink.latenciesMs.length} of ${written} lines arrived`);
       await sleep(20);
     }
-    if (sink.latenciesMs.length > written) throw new Error(`latency: ${written} lines were written, ${sink.latenciesMs.length} arrived`);
+    if (sink.latenciesMs.length > written)
+      throw new Error(`latency: ${written} lines were written, ${sink.latenciesMs.length} arrived`);
     const latencies = sink.latenciesMs.slice(eventsBefore).sort((a, b) => a - b);
     return {
       seconds,

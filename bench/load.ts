@@ -12,7 +12,9 @@ const BODY_BYTES = 1 << 20;
 const CONNECTIONS = 4;
 
 async function send(port: number, requests: number): Promise<void> {
-  const line = Buffer.from(`{"_time":"2026-01-01T00:00:00.000Z","message":"${'x'.repeat(180)}","host":"bench","file":"/var/log/x.log"}\n`);
+  const line = Buffer.from(
+    `{"_time":"2026-01-01T00:00:00.000Z","message":"${'x'.repeat(180)}","host":"bench","file":"/var/log/x.log"}\n`,
+  );
   const body = Buffer.alloc(BODY_BYTES, line);
   const head = `POST /v1/ingest/bench HTTP/1.1\r\nHost: bench\r\nX-Event-Count: 4096\r\nContent-Length: ${body.length}\r\n\r\n`;
   const socket: Socket = connect(port, '127.0.0.1');
@@ -33,5 +35,7 @@ if (import.meta.main) {
   const requests = Math.ceil(Number(process.argv[3]) / BODY_BYTES / CONNECTIONS);
   const started = performance.now();
   await Promise.all(Array.from({ length: CONNECTIONS }, () => send(port, requests)));
-  process.stdout.write(JSON.stringify({ seconds: (performance.now() - started) / 1000, bytes: requests * CONNECTIONS * BODY_BYTES }));
+  process.stdout.write(
+    JSON.stringify({ seconds: (performance.now() - started) / 1000, bytes: requests * CONNECTIONS * BODY_BYTES }),
+  );
 }

@@ -22,7 +22,14 @@ import { measureBeside, renderBeside } from './service/beside.ts';
 import { measureQueries } from './service/queries.ts';
 import { renderQueries } from './service/report.ts';
 import { measureScaling, renderScaling, wantsScaling } from './service/scaling/suite.ts';
-import { measureService, measureStores, renderService, wantsBeside, wantsQueries, wantsService } from './service/suite.ts';
+import {
+  measureService,
+  measureStores,
+  renderService,
+  wantsBeside,
+  wantsQueries,
+  wantsService,
+} from './service/suite.ts';
 import { measureAll, say } from './suite.ts';
 import { renderSyslog } from './syslog/report.ts';
 import { renderTransforms } from './transform/report.ts';
@@ -51,7 +58,8 @@ async function main(): Promise<void> {
     const report = `${renderMachine(describeMachine(), version, 1)} Shared inputs are of ${formatSize(Math.ceil(options.bytes / 4))}.\n\n${renderGrowth(grown)}`;
     console.log(options.json ? JSON.stringify(grown, undefined, 2) : report);
     if (options.write) writeReport(pageOf('benchmarks'), 'growth', report);
-    if (options.write || options.keep) drawAll(grown, options.write ? join(pageOf('benchmarks'), '../pictures') : folder);
+    if (options.write || options.keep)
+      drawAll(grown, options.write ? join(pageOf('benchmarks'), '../pictures') : folder);
     return;
   }
   const ownParts = ['service/ingest', 'service/query', 'service/beside', 'syslog/tcp', 'syslog/udp', 'page', 'journal'];
@@ -63,7 +71,9 @@ async function main(): Promise<void> {
   const turns = options.runs * QUERY_TURNS;
   const queries = wantsQueries(options) ? await measureQueries(program, folder, options.queryRows, turns) : undefined;
   const stores = wantsQueries(options) ? await measureStores(options, program, folder, turns) : undefined;
-  const beside = wantsBeside(options) ? await measureBeside(program, join(folder, 'beside'), options.queryRows, options.runs) : undefined;
+  const beside = wantsBeside(options)
+    ? await measureBeside(program, join(folder, 'beside'), options.queryRows, options.runs)
+    : undefined;
   const page = wantsPage(options) ? await measurePage(program, join(folder, 'page'), turns) : undefined;
   if (wantsPage(options) && !page) say('chromium is not installed: the page is not measured');
   const syslog = wantsSyslog(options) ? await measureSyslog(options, program, folder) : undefined;
@@ -75,7 +85,9 @@ async function main(): Promise<void> {
   const parts = {
     ...(results && { agent: renderReport(results) }),
     ...(service && { service: `${measuredWhere}\n\n${renderService(service)}\n` }),
-    ...(queries && { queries: `${renderMachine(describeMachine(), version, turns)}\n\n${renderQueries(queries, options.queryRows)}\n` }),
+    ...(queries && {
+      queries: `${renderMachine(describeMachine(), version, turns)}\n\n${renderQueries(queries, options.queryRows)}\n`,
+    }),
     ...(stores !== undefined && { stores: `${renderMachine(describeMachine(), version, turns)}\n\n${stores}\n` }),
     ...(beside && { beside: `${measuredWhere}\n\n${renderBeside(beside)}\n` }),
     ...(page && { page: `${renderMachine(describeMachine(), version, turns)}\n\n${renderPage(page)}\n` }),
@@ -86,7 +98,11 @@ async function main(): Promise<void> {
   };
   console.log(
     options.json
-      ? JSON.stringify({ ...results, service, queries, stores, beside, page, syslog, journal, transforms, scaling }, undefined, 2)
+      ? JSON.stringify(
+          { ...results, service, queries, stores, beside, page, syslog, journal, transforms, scaling },
+          undefined,
+          2,
+        )
       : Object.values(parts).join('\n'),
   );
   if (options.write)
@@ -98,14 +114,20 @@ function requireRoom(folder: string, { bytes }: Options): void {
   const { bavail, bsize } = statfsSync(folder);
   const needed = 3 * bytes;
   if (bavail * bsize >= needed) return;
-  throw new UsageError('E_USAGE', `the temporary folder has room for ${bavail * bsize} bytes, the inputs need ${needed}`, {
-    fix: 'give a smaller --size, or a TMPDIR with more room',
-  });
+  throw new UsageError(
+    'E_USAGE',
+    `the temporary folder has room for ${bavail * bsize} bytes, the inputs need ${needed}`,
+    {
+      fix: 'give a smaller --size, or a TMPDIR with more room',
+    },
+  );
 }
 
 try {
   await main();
 } catch (error) {
-  process.stderr.write(`bench: ${messageOf(error)}${error instanceof TailraceError && error.fix !== undefined ? `; ${error.fix}` : ''}\n`);
+  process.stderr.write(
+    `bench: ${messageOf(error)}${error instanceof TailraceError && error.fix !== undefined ? `; ${error.fix}` : ''}\n`,
+  );
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

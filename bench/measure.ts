@@ -46,7 +46,11 @@ const SCRIPT = '"$@" & echo "$!" >&3; wait "$!"; status=$?; times >&3; exit "$st
 export async function startMeasured(argv: readonly string[], { ownSession = false } = {}): Promise<Running> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$|^TAILRACE_/i.test(name)));
   const startedMs = Date.now();
-  const child = spawn(SHELL, ['-c', SCRIPT, SHELL, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: ownSession });
+  const child = spawn(SHELL, ['-c', SCRIPT, SHELL, ...argv], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    detached: ownSession,
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-KEPT_OUTPUT)));
@@ -91,7 +95,10 @@ export async function startMeasured(argv: readonly string[], { ownSession = fals
 }
 
 /** `90 MB, 41 private`. */
-export const memoryText = ({ peakRssBytes, peakPrivateBytes }: Pick<Measured, 'peakRssBytes' | 'peakPrivateBytes'>): string =>
+export const memoryText = ({
+  peakRssBytes,
+  peakPrivateBytes,
+}: Pick<Measured, 'peakRssBytes' | 'peakPrivateBytes'>): string =>
   `${(peakRssBytes / 1e6).toFixed(0)} MB, ${(peakPrivateBytes / 1e6).toFixed(0)} private`;
 
 /** User and system seconds of the ended children: the second line of what `times` prints, as `0m1.234s 0m0.567s`. */

@@ -70,7 +70,13 @@ function parseHead(head: string): Request {
     events: events === undefined ? undefined : Number(events),
     encoding: value('content-encoding') ?? 'identity',
     expectsContinue: /\r\nexpect:[ \t]*100-continue/i.test(head),
-    form: /^\S+ \S*_bulk/.test(head) ? 'bulk' : /^\S+ \/v1\/logs/.test(head) ? 'otlp' : head.startsWith('GET ') ? 'hello' : 'lines',
+    form: /^\S+ \S*_bulk/.test(head)
+      ? 'bulk'
+      : /^\S+ \/v1\/logs/.test(head)
+        ? 'otlp'
+        : head.startsWith('GET ')
+          ? 'hello'
+          : 'lines',
   };
 }
 
@@ -139,7 +145,11 @@ export function serveConnection(socket: Socket, verifyKind: InputKind | undefine
     if (kept.length > 0) {
       const plain = decompress(Buffer.concat(kept), done.encoding);
       const found =
-        done.form === 'otlp' ? countRecords(plain) : verifyKind === undefined ? countNewlines(plain) : verify(plain, verifyKind);
+        done.form === 'otlp'
+          ? countRecords(plain)
+          : verifyKind === undefined
+            ? countNewlines(plain)
+            : verify(plain, verifyKind);
       if (done.events !== undefined && done.events !== found) counts.wrong++;
       events = found;
     }
@@ -172,7 +182,11 @@ export function serveConnection(socket: Socket, verifyKind: InputKind | undefine
         continue;
       }
       const body = piece.subarray(at, at + missing);
-      if (verifyKind !== undefined || request.form === 'otlp' || (request.events === undefined && request.encoding !== 'identity'))
+      if (
+        verifyKind !== undefined ||
+        request.form === 'otlp' ||
+        (request.events === undefined && request.encoding !== 'identity')
+      )
         kept.push(Buffer.from(body));
       else if (request.events === undefined) newlines += countNewlines(body);
       at += body.length;

@@ -45,7 +45,9 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   if (!bytes.ok) throw new UsageError('E_USAGE', `--size "${values.size}" ${bytes.message}`, { fix: bytes.fix });
   const runs = Number(values.runs ?? (quick ? 1 : 3));
   if (!Number.isInteger(runs) || runs < 1 || runs > 99) {
-    throw new UsageError('E_USAGE', `--runs "${values.runs}" is not a number of passes`, { fix: 'give a whole number from 1 to 99' });
+    throw new UsageError('E_USAGE', `--runs "${values.runs}" is not a number of passes`, {
+      fix: 'give a whole number from 1 to 99',
+    });
   }
   return {
     quick,

@@ -14,11 +14,20 @@ const MARKS = {
   stores: ['<!-- stores: written by `npm run bench -- --only query --write` -->', '<!-- end of stores -->'],
   beside: ['<!-- beside: written by `npm run bench -- --only beside --write` -->', '<!-- end of beside -->'],
   page: ['<!-- page: written by `npm run bench -- --only page --write` -->', '<!-- end of page -->'],
-  transforms: ['<!-- transforms: written by `npm run bench -- --only transform --write` -->', '<!-- end of transforms -->'],
+  transforms: [
+    '<!-- transforms: written by `npm run bench -- --only transform --write` -->',
+    '<!-- end of transforms -->',
+  ],
   syslog: ['<!-- syslog: written by `npm run bench -- --only syslog --write` -->', '<!-- end of syslog -->'],
   journal: ['<!-- journal: written by `npm run bench -- --only journal --write` -->', '<!-- end of journal -->'],
-  scalingEngines: ['<!-- engines: written by `npm run bench -- --only scaling/engines --write` -->', '<!-- end of engines -->'],
-  scalingGrowth: ['<!-- growth: written by `npm run bench -- --only scaling/growth --write` -->', '<!-- end of growth -->'],
+  scalingEngines: [
+    '<!-- engines: written by `npm run bench -- --only scaling/engines --write` -->',
+    '<!-- end of engines -->',
+  ],
+  scalingGrowth: [
+    '<!-- growth: written by `npm run bench -- --only scaling/growth --write` -->',
+    '<!-- end of growth -->',
+  ],
 } as const;
 const MB = 1e6;
 
@@ -104,7 +113,8 @@ function renderAgent({ agent, startup, inputBytes }: Results): string {
 }
 
 function renderSyslogNg({ syslogNg, startup, syslogNgInputBytes }: Results): string {
-  if (syslogNg === undefined) return 'syslog-ng with its http module is not installed here, so there is no comparison in this run.';
+  if (syslogNg === undefined)
+    return 'syslog-ng with its http module is not installed here, so there is no comparison in this run.';
   if (syslogNg.rows.length === 0) return '';
   const rows = syslogNg.rows.map(({ job, figures, ratio }) => [
     job.replace('_', ' '),
@@ -113,7 +123,16 @@ function renderSyslogNg({ syslogNg, startup, syslogNgInputBytes }: Results): str
     ...commonCells(figures),
     ratio === undefined ? '' : `${ratio.toFixed(0)} ×`,
   ]);
-  const head = ['input', 'compression', 'CPU-s/GiB without start-up', 'peak RSS', 'private', 'GiB/s', 'events/s', "its CPU by the agent's"];
+  const head = [
+    'input',
+    'compression',
+    'CPU-s/GiB without start-up',
+    'peak RSS',
+    'private',
+    'GiB/s',
+    'events/s',
+    "its CPU by the agent's",
+  ];
   return [`### syslog-ng ${syslogNg.version}`, '', ...table(head, rows)].join('\n');
 }
 
@@ -135,15 +154,37 @@ function renderLatency({ latency }: Results): string {
   if (latency === undefined) return '';
   const cells = [latency.p50Ms, latency.p99Ms, latency.maxMs].map((ms) => `${Math.round(ms)} ms`);
   const rows = [[String(latency.linesPerSecond), ...cells, `${latency.cpuMicrosecondsPerEvent.toFixed(1)} µs`]];
-  return ['### From write to stored', '', ...table(['lines a second', 'p50', 'p99', 'longest', 'CPU an event'], rows)].join('\n');
+  return [
+    '### From write to stored',
+    '',
+    ...table(['lines a second', 'p50', 'p99', 'longest', 'CPU an event'], rows),
+  ].join('\n');
 }
 
 function renderRotation({ rotation }: Results): string {
   if (rotation.length === 0) return '';
   const rows = rotation.map(({ lines, missing, twice, rotateEveryMs, busyLoops, linesPerSecond, cpuSeconds, load }) =>
-    [`${rotateEveryMs} ms`, linesPerSecond, busyLoops, lines, missing, twice, cpuSeconds.toFixed(2), load.toFixed(1)].map(String),
+    [
+      `${rotateEveryMs} ms`,
+      linesPerSecond,
+      busyLoops,
+      lines,
+      missing,
+      twice,
+      cpuSeconds.toFixed(2),
+      load.toFixed(1),
+    ].map(String),
   );
-  const head = ['renamed every', 'lines a second', 'busy loops beside it', 'lines', 'missing', 'twice', 'CPU-s', 'load of the machine'];
+  const head = [
+    'renamed every',
+    'lines a second',
+    'busy loops beside it',
+    'lines',
+    'missing',
+    'twice',
+    'CPU-s',
+    'load of the machine',
+  ];
   return ['### Rotation', '', ...table(head, rows)].join('\n');
 }
 
@@ -156,8 +197,14 @@ function renderManyFiles({ manyFiles }: Results): string {
       `CPU while ${manyFiles.active} of them get ten lines a second each`,
       `${manyFiles.activeCpuSecondsPerMinute.toFixed(2)} CPU-s a minute`,
     ],
-    ['RSS at the end, and private', `${(manyFiles.rssBytes / MB).toFixed(0)} and ${(manyFiles.privateBytes / MB).toFixed(0)} MB`],
-    ['descriptors of the process, at most and while nothing is written', `${manyFiles.peakDescriptors} and ${manyFiles.idleDescriptors}`],
+    [
+      'RSS at the end, and private',
+      `${(manyFiles.rssBytes / MB).toFixed(0)} and ${(manyFiles.privateBytes / MB).toFixed(0)} MB`,
+    ],
+    [
+      'descriptors of the process, at most and while nothing is written',
+      `${manyFiles.peakDescriptors} and ${manyFiles.idleDescriptors}`,
+    ],
     [
       'from a line written to an idle file until the sink has it, median and longest',
       `${(manyFiles.firstEventMs.median / 1000).toFixed(2)} s and ${(manyFiles.firstEventMs.max / 1000).toFixed(2)} s`,

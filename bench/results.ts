@@ -77,7 +77,8 @@ const MB = 1e6;
 /** Each target with its figure. CPU is that of the whole process, its start-up included. */
 export function judge(results: Results): Verdict[] {
   const cpu = (kind: InputKind, compression: Compression, most: number) => {
-    const value = results.agent.find((row) => row.kind === kind && row.compression === compression)?.figures.cpuSecondsPerGiB;
+    const value = results.agent.find((row) => row.kind === kind && row.compression === compression)?.figures
+      .cpuSecondsPerGiB;
     return atMost(`${kind}, ${compression}`, value, most, 2, 'CPU-s/GiB');
   };
   const peaks = results.agent.map((row) => row.figures.peakRssBytes / MB);

@@ -9,12 +9,9 @@ import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 const TICK_MS = 5;
 const TEXT = 'a line of ordinary length, as an application writes it to its log, number 4711';
 
-const [path, rate, rotateEveryMs, seconds] = process.argv.slice(2).map((each, n) => (n === 0 ? each : Number(each))) as [
-  string,
-  number,
-  number,
-  number,
-];
+const [path, rate, rotateEveryMs, seconds] = process.argv
+  .slice(2)
+  .map((each, n) => (n === 0 ? each : Number(each))) as [string, number, number, number];
 const startedMs = performance.now();
 let fd = openSync(path, 'a');
 let written = 0;
@@ -30,7 +27,8 @@ const timer = setInterval(() => {
   const nowMs = performance.now();
   const elapsedMs = Math.min(nowMs - startedMs, seconds * 1000);
   let lines = '';
-  for (const due = Math.floor((elapsedMs * rate) / 1000); written < due; written += 1) lines += `n=${written} ${TEXT}\n`;
+  for (const due = Math.floor((elapsedMs * rate) / 1000); written < due; written += 1)
+    lines += `n=${written} ${TEXT}\n`;
   writeSync(fd, lines);
   if (elapsedMs >= seconds * 1000) {
     clearInterval(timer);

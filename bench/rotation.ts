@@ -35,7 +35,12 @@ const WARM_UP_MS = 3000;
 const QUIET_MS = 5000;
 const WRITER = fileURLToPath(new URL('rotation-writer.ts', import.meta.url));
 
-export async function measureRotation(program: string, folder: string, seconds: number, busyLoops: number): Promise<RotationFigures> {
+export async function measureRotation(
+  program: string,
+  folder: string,
+  seconds: number,
+  busyLoops: number,
+): Promise<RotationFigures> {
   const log = join(folder, 'app.log');
   mkdirSync(folder, { recursive: true });
   writeFileSync(log, '');
@@ -50,7 +55,9 @@ export async function measureRotation(program: string, folder: string, seconds: 
     once: false,
   } as const;
   const agent = await startMeasured(prepareAgent(setup), { ownSession: true });
-  const loops = Array.from({ length: busyLoops }, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
+  const loops = Array.from({ length: busyLoops }, () =>
+    spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+  );
   try {
     await sleep(WARM_UP_MS);
     const cpuBefore = readCpuSeconds(agent.pid);

@@ -63,7 +63,8 @@ export async function runAgent(
     const counts = await sink.counts();
     const what = `${input.kind}/${compression}`;
     if (measured.code !== 0) throw new Error(`${what}: the agent ended with ${measured.code}\n${measured.output}`);
-    if (counts.events !== input.lines) throw new Error(`${what}: ${counts.events} of ${input.lines} events arrived\n${measured.output}`);
+    if (counts.events !== input.lines)
+      throw new Error(`${what}: ${counts.events} of ${input.lines} events arrived\n${measured.output}`);
     return figuresOf(input, measured, counts);
   } finally {
     await sink.stop();
@@ -74,7 +75,9 @@ export const runSyslogNg = (found: SyslogNg, folder: string, input: Input, job: 
   runFollower(`syslog-ng ${job}`, input, (port) => prepareSyslogNg(found, fresh(folder), input.file, job, port));
 
 export const runPeer = (peer: Peer, tuning: string, folder: string, input: Input): Promise<Figures> =>
-  runFollower(`${peer.name} ${tuning}`, input, (port) => peer.prepare(tuning, { folder: fresh(folder), input: input.file, port }));
+  runFollower(`${peer.name} ${tuning}`, input, (port) =>
+    peer.prepare(tuning, { folder: fresh(folder), input: input.file, port }),
+  );
 
 /** A program that does not end at a file's end is ended once the sink has every line. */
 async function runFollower(what: string, input: Input, prepare: (port: number) => readonly string[]): Promise<Figures> {
@@ -87,7 +90,8 @@ async function runFollower(what: string, input: Input, prepare: (port: number) =
     running.terminate();
     const measured = await running.done;
     const counts = await sink.counts();
-    if (counts.events !== input.lines) throw new Error(`${what}: ${counts.events} of ${input.lines} events arrived\n${measured.output}`);
+    if (counts.events !== input.lines)
+      throw new Error(`${what}: ${counts.events} of ${input.lines} events arrived\n${measured.output}`);
     return figuresOf(input, measured, counts);
   } finally {
     await sink.stop();
@@ -95,10 +99,23 @@ async function runFollower(what: string, input: Input, prepare: (port: number) =
 }
 
 /** Ships the input into a sink that parses every event: throws unless each line arrived once and unchanged. */
-export async function verifyAgent(program: string, folder: string, input: Input, compression: Compression): Promise<void> {
+export async function verifyAgent(
+  program: string,
+  folder: string,
+  input: Input,
+  compression: Compression,
+): Promise<void> {
   const sink = await startSink(input.kind);
   try {
-    const setup = { program, folder: fresh(folder), include: input.file, kind: input.kind, compression, port: sink.port, once: true };
+    const setup = {
+      program,
+      folder: fresh(folder),
+      include: input.file,
+      kind: input.kind,
+      compression,
+      port: sink.port,
+      once: true,
+    };
     const measured = await (await startMeasured(prepareAgent(setup))).done;
     const counts = await sink.counts();
     const wrong = [

@@ -14,7 +14,9 @@ export interface Sink {
 /** With `verify` the sink parses and checks every event instead of throwing it away. */
 export async function startSink(verify?: InputKind): Promise<Sink> {
   const script = fileURLToPath(new URL('null-sink.ts', import.meta.url));
-  const child = fork(script, verify === undefined ? [] : ['--verify', verify], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(script, verify === undefined ? [] : ['--verify', verify], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   const exited = once(child, 'exit');
   return {

@@ -44,7 +44,9 @@ interface Scenario {
 export async function measureAll(options: Options, program: string, folder: string): Promise<Results> {
   const wants = (name: string) => options.only.length === 0 || options.only.some((part) => name.includes(part));
   const found = findSyslogNg();
-  const cases = KINDS.flatMap((kind) => COMPRESSIONS.map((compression) => ({ kind, compression, name: `${kind}/${compression}` })));
+  const cases = KINDS.flatMap((kind) =>
+    COMPRESSIONS.map((compression) => ({ kind, compression, name: `${kind}/${compression}` })),
+  );
   const agentCases = cases.filter(({ name }) => wants(name));
   const jobs = found === undefined ? [] : SYSLOG_NG_JOBS.filter((job) => wants(`syslog-ng/${job}`));
 
@@ -83,22 +85,35 @@ export async function measureAll(options: Options, program: string, folder: stri
       return { name: `bare/${kind}`, pass: () => runAgent(BARE, join(folder, 'run'), input, 'none') };
     });
   const startScenarios = [
-    ...(bareScenarios.length === 0 ? [] : [{ name: 'bare start-up', pass: () => runAgent(BARE, join(folder, 'run'), one, 'none') }]),
+    ...(bareScenarios.length === 0
+      ? []
+      : [{ name: 'bare start-up', pass: () => runAgent(BARE, join(folder, 'run'), one, 'none') }]),
     { name: 'start-up', pass: () => runAgent(program, join(folder, 'run'), one, 'none') },
-    ...(jobs.length === 0 ? [] : [{ name: 'syslog-ng start-up', pass: () => runSyslogNg(found!, join(folder, 'run'), one, 'text') }]),
+    ...(jobs.length === 0
+      ? []
+      : [{ name: 'syslog-ng start-up', pass: () => runSyslogNg(found!, join(folder, 'run'), one, 'text') }]),
   ];
-  const peers = findPeers().flatMap((peer) => peer.tunings.map((tuning) => ({ peer, tuning, name: `peers/${peer.name}/${tuning}` })));
+  const peers = findPeers().flatMap((peer) =>
+    peer.tunings.map((tuning) => ({ peer, tuning, name: `peers/${peer.name}/${tuning}` })),
+  );
   const failures = new Map<string, string>();
-  const peerScenarios = peers.filter(({ name }) => wants(name)).map((scenario) => {
-    const { peer, tuning, name } = scenario;
-    const input = inputOf('text', options.syslogNgBytes);
-    return { ...scenario, pass: () => runPeer(peer, tuning, join(folder, 'run'), input), failed: (reason: string) => void failures.set(name, reason) };
-  }); // prettier-ignore
+  const peerScenarios = peers
+    .filter(({ name }) => wants(name))
+    .map((scenario) => {
+      const { peer, tuning, name } = scenario;
+      const input = inputOf('text', options.syslogNgBytes);
+      return {
+        ...scenario,
+        pass: () => runPeer(peer, tuning, join(folder, 'run'), input),
+        failed: (reason: string) => void failures.set(name, reason),
+      };
+    });
   const scenarios = [...startScenarios, ...agentScenarios, ...bareScenarios, ...otherScenarios, ...peerScenarios];
   const passes = await takeTurns(scenarios, options.runs);
   const startup = {
     agent: median(passes.get('start-up')!.map((figures) => figures.cpuSeconds)),
-    syslogNg: jobs.length === 0 ? undefined : median(passes.get('syslog-ng start-up')!.map((figures) => figures.cpuSeconds)),
+    syslogNg:
+      jobs.length === 0 ? undefined : median(passes.get('syslog-ng start-up')!.map((figures) => figures.cpuSeconds)),
   };
 
   const bareOf = (kind: InputKind): number => {
@@ -108,7 +123,8 @@ export async function measureAll(options: Options, program: string, folder: stri
   const agent: AgentRow[] = [];
   for (const { kind, compression, name } of agentCases) {
     const perGiB = passes.get(name)!.map((figures) => figures.cpuSecondsPerGiB);
-    const alone = compression === 'none' ? undefined : await measureCompression(inputOf(kind, options.bytes), compression);
+    const alone =
+      compression === 'none' ? undefined : await measureCompression(inputOf(kind, options.bytes), compression);
     agent.push({
       kind,
       compression,
@@ -122,7 +138,10 @@ export async function measureAll(options: Options, program: string, folder: stri
     const figures = medianFigures(passes.get(`syslog-ng/${job}`)!);
     const own = agent.find((row) => row.kind === kindOf(job) && row.compression === 'none')?.figures;
     const ratio =
-      own && (figures.cpuSeconds - startup.syslogNg!) / options.syslogNgBytes / ((own.cpuSeconds - startup.agent) / options.bytes);
+      own &&
+      (figures.cpuSeconds - startup.syslogNg!) /
+        options.syslogNgBytes /
+        ((own.cpuSeconds - startup.agent) / options.bytes);
     return { job, figures, ratio };
   });
 
@@ -130,14 +149,18 @@ export async function measureAll(options: Options, program: string, folder: stri
   if (wants('idle')) say(`idle: ${options.idleSeconds} s on 100 files`);
   const idle = wants('idle') ? await measureIdle(program, join(folder, 'idle'), options.idleSeconds) : undefined;
   if (wants('latency')) say(`latency: ${options.latencySeconds} s at 1,000 lines a second`);
-  const latency = wants('latency') ? await measureLatency(program, join(folder, 'latency'), options.latencySeconds) : undefined;
+  const latency = wants('latency')
+    ? await measureLatency(program, join(folder, 'latency'), options.latencySeconds)
+    : undefined;
   const rotation: RotationFigures[] = [];
   for (const loops of wants('rotation') ? ROTATION_LOOPS : []) {
     say(`rotation: every 50 ms, for ${ROTATION_SECONDS} s, beside ${loops} busy loops`);
     rotation.push(await measureRotation(program, join(folder, `rotation-${loops}`), ROTATION_SECONDS, loops));
   }
   if (wants('files')) say(`files: 10,000 of them, ${options.idleSeconds / 2} s idle, as long with 100 that grow`);
-  const manyFiles = wants('files') ? await measureManyFiles(program, join(folder, 'files'), options.idleSeconds / 2) : undefined;
+  const manyFiles = wants('files')
+    ? await measureManyFiles(program, join(folder, 'files'), options.idleSeconds / 2)
+    : undefined;
   return {
     machine: describeMachine(),
     version,
@@ -177,7 +200,9 @@ async function takeTurns(scenarios: readonly Scenario[], runs: number): Promise<
       }
       passes.get(name)!.push(figures);
       const { cpuSeconds, cpuSecondsPerGiB, gibPerSecond } = figures;
-      const perGiB = name.endsWith('start-up') ? '' : `${cpuSecondsPerGiB.toFixed(2)} CPU-s/GiB, ${gibPerSecond.toFixed(2)} GiB/s, `;
+      const perGiB = name.endsWith('start-up')
+        ? ''
+        : `${cpuSecondsPerGiB.toFixed(2)} CPU-s/GiB, ${gibPerSecond.toFixed(2)} GiB/s, `;
       say(`${name} ${run}/${runs}: ${perGiB}${cpuSeconds.toFixed(2)} CPU-s, ${memoryText(figures)}`);
     }
   }

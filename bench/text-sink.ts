@@ -19,7 +19,9 @@ export async function startTextSink(take: (text: string) => number): Promise<Tex
     request.on('end', () => {
       const ingested = take(decode(Buffer.concat(pieces), encodingOf(request.headers)).toString('latin1'));
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ ingested, failed: 0, failures: [], processedBytes: 0, blocksCreated: 1, walLength: 0 }));
+      response.end(
+        JSON.stringify({ ingested, failed: 0, failures: [], processedBytes: 0, blocksCreated: 1, walLength: 0 }),
+      );
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { ENDPOINT_GROUPS } from '../src/service/api/groups.ts';
 import { CLIENT_TYPES } from '../src/service/http/client-types.ts';
 
-const WIDTH = 140;
+const WIDTH = 120;
 const HEAD = `/**
  * What the service takes and gives, as its HTTP API writes it. Values that other services may have more of are plain text there, and lists and
  * texts that they leave out are optional. Written by scripts/generate.ts from the schemas in src/service.
@@ -30,7 +30,10 @@ function baseOf(name: string, def: z.core.$ZodObjectDef): readonly [string | und
     const known = defOf(schema);
     if (base === name || known.type !== 'object') continue;
     if (!Object.entries(known.shape).every(([key, member]) => def.shape[key] === member)) continue;
-    return [base, { ...def, shape: Object.fromEntries(Object.entries(def.shape).filter(([key]) => !(key in known.shape))) }];
+    return [
+      base,
+      { ...def, shape: Object.fromEntries(Object.entries(def.shape).filter(([key]) => !(key in known.shape))) },
+    ];
   }
   return [undefined, def];
 }
@@ -81,7 +84,8 @@ function objectOf({ shape, catchall }: z.core.$ZodObjectDef, indent: string, isR
   const lines: string[] = [];
   for (const member of members.map((text) => `${text};`)) {
     const last = lines.at(-1);
-    if (last === undefined || /\n/.test(last + member) || indent.length + last.length + member.length + 3 > WIDTH) lines.push(member);
+    if (last === undefined || /\n/.test(last + member) || indent.length + last.length + member.length + 3 > WIDTH)
+      lines.push(member);
     else lines[lines.length - 1] = `${last} ${member}`;
   }
   return `{\n${lines.map((line) => `${indent}  ${line}\n`).join('')}${indent}}`;

@@ -34,7 +34,16 @@ function targetOf(name: string): string {
 async function build(name: string, file: string): Promise<void> {
   const files = [`src/kernel/assembly/${name}.ts`, '--baseDir', root, '--outFile', file];
   // 112 warns that functions take vectors, which matters only to exported ones.
-  const module = ['--runtime', 'stub', '--importMemory', '--noExportMemory', '--use', 'abort=', '--disableWarning', '112'];
+  const module = [
+    '--runtime',
+    'stub',
+    '--importMemory',
+    '--noExportMemory',
+    '--use',
+    'abort=',
+    '--disableWarning',
+    '112',
+  ];
   const output = { stdout: process.stderr, stderr: process.stderr };
   const { error } = await main([...files, ...module, '-O3', '--converge', '--enable', 'simd'], output);
   if (error) throw error;
@@ -46,7 +55,9 @@ async function check(name: string): Promise<void> {
     const file = join(folder, 'module.wasm');
     await build(name, file);
     if (readFileSync(file).equals(readFileSync(join(root, targetOf(name))))) return;
-    process.stderr.write(`${targetOf(name)} is not what its source builds to; run: scripts/node scripts/build-kernel.ts\n`);
+    process.stderr.write(
+      `${targetOf(name)} is not what its source builds to; run: scripts/node scripts/build-kernel.ts\n`,
+    );
     process.exitCode = 1;
   } finally {
     rmSync(folder, { recursive: true });

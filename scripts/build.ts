@@ -56,14 +56,19 @@ function isFresh(): boolean {
     'package-lock.json',
     ...['build', 'bundle', 'pages', 'program'].map((name) => `scripts/${name}.ts`),
   ];
-  const asked = spawnSync('find', [...sources, '-newer', join(dist, 'main.cjs'), '-print', '-quit'], { cwd: root, encoding: 'utf8' });
+  const asked = spawnSync('find', [...sources, '-newer', join(dist, 'main.cjs'), '-print', '-quit'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
   return asked.status === 0 && asked.stdout === '';
 }
 
 /** At the end, so that a program that starts meanwhile finds all its parts. */
 function removeOthers({ outputs }: Metafile): void {
   // `npm run package` writes to packages/.
-  const kept = new Set([...Object.keys(outputs), ...program.keys(), ...assets, ...pageFiles, 'packages'].map((file) => basename(file)));
+  const kept = new Set(
+    [...Object.keys(outputs), ...program.keys(), ...assets, ...pageFiles, 'packages'].map((file) => basename(file)),
+  );
   if (isOnlyIfStale) kept.add(types);
   for (const name of readdirSync(dist)) if (!kept.has(name)) rmSync(join(dist, name), { recursive: true, force: true });
 }
@@ -80,7 +85,8 @@ function writeTypes(): void {
 function printSizes({ outputs }: Metafile): void {
   const sizes = Object.entries(outputs).map(([file, output]) => [basename(file), output.bytes] as const);
   sizes.push(...program);
-  for (const asset of [...assets, ...pageFiles]) sizes.push([basename(asset), statSync(join(dist, basename(asset))).size]);
+  for (const asset of [...assets, ...pageFiles])
+    sizes.push([basename(asset), statSync(join(dist, basename(asset))).size]);
   sizes.sort((a, b) => b[1] - a[1]);
   for (const [name, bytes] of sizes) console.log(`${kibibytes(bytes)}  dist/${name}`);
   console.log(`${kibibytes(sizes.reduce((sum, [, bytes]) => sum + bytes, 0))}  in ${sizes.length} files`);

@@ -26,7 +26,9 @@ export function bundleOptions(root: string) {
     external: ['chdb'],
     define: { TAILRACE_VERSION: JSON.stringify(readVersion(root)) },
     // CommonJS packages in the bundle call `require`, which a module does not have.
-    banner: { js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);` },
+    banner: {
+      js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`,
+    },
     logLevel: 'warning',
   } as const satisfies BuildOptions;
 }

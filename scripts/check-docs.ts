@@ -29,7 +29,8 @@ export function checkDocs(root: string): string[] {
     ...checkNamedCalls(page, texts.get(page) ?? '', known),
   ]);
   for (const page of pages) {
-    if (page.startsWith('docs/') && !linked.has(page)) violations.push(`${page}: no other page links to it; add it to docs/README.md`);
+    if (page.startsWith('docs/') && !linked.has(page))
+      violations.push(`${page}: no other page links to it; add it to docs/README.md`);
   }
   return [...violations, ...checkEveryFile(root)];
 }
@@ -69,7 +70,9 @@ interface Names {
 /** What the program calls its commands, options and metrics, as its sources say it. */
 function readNames(root: string): Names {
   const textOf = (path: string) => (existsSync(join(root, path)) ? readText(root, path) : '');
-  const commandLine = ['program.ts', 'client/commands.ts', 'options/command-options.ts'].map((file) => textOf(`src/cli/${file}`)).join('');
+  const commandLine = ['program.ts', 'client/commands.ts', 'options/command-options.ts']
+    .map((file) => textOf(`src/cli/${file}`))
+    .join('');
   const all = (text: string, pattern: RegExp) => new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ''));
   return {
     commands: all(commandLine, /\bcommand\(\s*'([a-z-]+)/g),
@@ -101,7 +104,8 @@ function checkNamedCalls(page: string, text: string, known: Names): string[] {
         .trim()
         .split(/\s+/);
       const where = at(index + match.index);
-      if (!known.commands.has(command)) found.push(`${where}: names the command tailrace ${command}, which is not there`);
+      if (!known.commands.has(command))
+        found.push(`${where}: names the command tailrace ${command}, which is not there`);
       for (const word of words)
         if (/^--[a-z]/.test(word) && !known.options.has(word))
           found.push(`${where}: names the option ${word} of tailrace ${command}, which is not there`);

@@ -7,6 +7,7 @@ import { dirname, join, normalize } from 'node:path';
 import { lineAt, listFiles, readText } from './files.ts';
 import {
   clockUsers,
+  dataTables,
   deciders,
   homeOf,
   maxFilesInFolder,
@@ -45,7 +46,8 @@ export function checkLayers(root: string): string[] {
   const imports = new Map(files.map((file) => [file, importsOf(file, readText(root, file))]));
   const violations: string[] = [];
   for (const file of sources) {
-    if (/(^|\/)index\.tsx?$/.test(file)) violations.push(`${file}: index files are barrels; name the file after what it exports`);
+    if (/(^|\/)index\.tsx?$/.test(file))
+      violations.push(`${file}: index files are barrels; name the file after what it exports`);
     for (const each of imports.get(file) ?? []) violations.push(...checkImport(root, each));
   }
   return [
@@ -59,7 +61,21 @@ export function checkLayers(root: string): string[] {
     ...findClockUsers(root, sources),
     ...findDiscriminants(root, sources),
     ...findDead(files, imports),
+    ...findUnformatted(root, all),
   ];
+}
+
+/** Only tables of data keep lines longer than the formatter's. */
+function findUnformatted(root: string, files: readonly string[]): string[] {
+  const tables = dataTables.map((path) => new RegExp(`^${path.replace('*', '[^/]+')}$`));
+  return files.flatMap((file) => {
+    if (file.startsWith('scripts/') || tables.some((table) => table.test(file))) return [];
+    const found = /(?:\/\/|\/\*) prettier-ignore\b/.exec(readText(root, file));
+    if (found === null) return [];
+    return [
+      `${file}:${lineAt(readText(root, file), found.index)}: prettier-ignore is for the files of dataTables alone; let the formatter wrap the lines`,
+    ];
+  });
 }
 
 /** Folders that import each other both ways: neither can be understood without the other. */
@@ -77,12 +93,16 @@ function findMutualFolders(sources: readonly string[], imports: ReadonlyMap<stri
     const [from = '', to = ''] = arrow.split(' ');
     const back = arrows.get(`${to} ${from}`);
     if (from < to && back)
-      violations.set(arrow, `${place}: ${from} and ${to} import each other (${back}); imports between folders point one way`);
+      violations.set(
+        arrow,
+        `${place}: ${from} and ${to} import each other (${back}); imports between folders point one way`,
+      );
   }
   return [...violations.values()];
 }
 
-const CLOCK_CALL = /^(?!\s*(?:\*|\/[/*])).*?\b(Date\.now|performance\.now|setTimeout|setInterval|Math\.random|new Date(?=\(\)))\(/gm;
+const CLOCK_CALL =
+  /^(?!\s*(?:\*|\/[/*])).*?\b(Date\.now|performance\.now|setTimeout|setInterval|Math\.random|new Date(?=\(\)))\(/gm;
 
 /** Calls that make a test depend on the machine's speed, or on chance, outside of the files that are known to need them. */
 function findClockUsers(root: string, sources: readonly string[]): string[] {
@@ -162,7 +182,12 @@ function findCrowded(root: string, sources: readonly string[]): string[] {
 }
 
 /** Violations that are not on a list of known ones, and entries of the list that are mended. */
-function withoutKnown(root: string, violations: ReadonlyMap<string, string>, list: string, known: readonly string[]): string[] {
+function withoutKnown(
+  root: string,
+  violations: ReadonlyMap<string, string>,
+  list: string,
+  known: readonly string[],
+): string[] {
   const fresh = [...violations].filter(([what]) => !known.includes(what)).map(([, text]) => text);
   if (!existsSync(join(root, 'scripts/layers.ts'))) return fresh;
   const mended = known.filter((what) => !violations.has(what));
@@ -179,14 +204,17 @@ function checkImport(root: string, { from, line, specifier, typeOnly, reexport }
   if (specifier.startsWith('node:')) {
     // The service has fastify and an engine loaded; what counts there is not this.
     if (!DEAR_BUILTINS.has(specifier) || typeOnly || isIn(from, 'src/service/')) return [];
-    return say(`imports '${specifier}', which costs 14 MB of memory; use process.getBuiltinModule('${specifier}') and a type import`);
+    return say(
+      `imports '${specifier}', which costs 14 MB of memory; use process.getBuiltinModule('${specifier}') and a type import`,
+    );
   }
   if (!specifier.startsWith('.')) return checkPackage(from, line, specifier);
   if (!existsSync(join(root, target))) return say(`imports '${specifier}', which is not there`);
   if (!target.startsWith('src/')) return say(`imports '${specifier}'; src imports nothing outside src`);
   const [room, other] = [roomOf(from), roomOf(target)];
   // Limits import limits alone, so they close no circle and count for no arrow.
-  const impure = isLimits(from) && !isLimits(target) ? say(`imports '${specifier}'; limits.ts imports nothing but limits`) : [];
+  const impure =
+    isLimits(from) && !isLimits(target) ? say(`imports '${specifier}'; limits.ts imports nothing but limits`) : [];
   if (room === other || (from === relatesLimits && isLimits(target))) return impure;
   const allowed = rooms[room];
   if (!allowed) return say(`'${room}' is no known room; add it to scripts/layers.ts`);
@@ -236,7 +264,9 @@ function importsOf(from: string, text: string): Import[] {
     const [all, keyword, type, , specifier] = match;
     const bindings = /\{([^}]*)\}/.exec(all)?.[1];
     const onlyTypes =
-      bindings !== undefined && !/^\s*import\s+\w/.test(all) && bindings.split(',').every((each) => /^\s*(type\s.*)?$/s.test(each));
+      bindings !== undefined &&
+      !/^\s*import\s+\w/.test(all) &&
+      bindings.split(',').every((each) => /^\s*(type\s.*)?$/s.test(each));
     const typeOnly = type !== undefined || onlyTypes;
     found.push({
       from,

@@ -42,7 +42,9 @@ const FEW_WAYS = 10_000;
 const AT_ONCE = 4;
 
 export async function checkPatterns(root: string): Promise<string[]> {
-  const files = listFiles(root, ['.ts', '.tsx']).filter((file) => file.startsWith('src/') && !file.startsWith('src/kernel/assembly/'));
+  const files = listFiles(root, ['.ts', '.tsx']).filter(
+    (file) => file.startsWith('src/') && !file.startsWith('src/kernel/assembly/'),
+  );
   const literals: Pattern[] = [];
   const calls: Made[] = [];
   for (const file of files) {
@@ -63,7 +65,8 @@ export async function checkPatterns(root: string): Promise<string[]> {
   return [
     ...(await judge([...literals, ...made])),
     ...unknown.map(
-      ({ file, line }) => `${file}:${line}: a regular expression made at run time: write it as a literal, or at the top of its module`,
+      ({ file, line }) =>
+        `${file}:${line}: a regular expression made at run time: write it as a literal, or at the top of its module`,
     ),
     ...unused.map((file) => `scripts/check-patterns.ts: ${file} makes no regular expression any more`),
   ];
@@ -89,7 +92,9 @@ async function patternsMadeBy(root: string, files: readonly string[]): Promise<P
     if (file !== undefined) made.push({ place: `${file}:${line}`, source: regex.source, flags: regex.flags });
     return regex;
   };
-  globalThis.RegExp = new Proxy(original, { construct: (target, args) => note(Reflect.construct(target, args) as RegExp) });
+  globalThis.RegExp = new Proxy(original, {
+    construct: (target, args) => note(Reflect.construct(target, args) as RegExp),
+  });
   for (const file of files) await import(join(root, file));
   globalThis.RegExp = original;
   return made;
@@ -126,7 +131,9 @@ function isPlain({ source, flags }: Pattern): boolean {
   if (repetitions > 0 && /\(\?<?[=!]|\)[*+]|\)\{|\\[1-9k]/.test(`${bare}${source}`)) return false;
   const isAnchored = (bare.startsWith('^') || flags.includes('y')) && !bare.includes('|');
   if (repetitions > (isAnchored ? 1 : 0) + (/[^)](?:[*+]|\{\d+,\})\)*$/.test(bare) ? 1 : 0)) return false;
-  const ways = [...bare.matchAll(/\{(\d+)(?:,(\d+))?\}/g)].map(([, least, most = least]) => Number(most) - Number(least) + 1);
+  const ways = [...bare.matchAll(/\{(\d+)(?:,(\d+))?\}/g)].map(
+    ([, least, most = least]) => Number(most) - Number(least) + 1,
+  );
   return !bare.includes('){') && ways.reduce((product, each) => product * each, 1) <= FEW_WAYS;
 }
 

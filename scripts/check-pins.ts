@@ -49,7 +49,10 @@ function inDockerfile(text: string): Reference[] {
   const stages = new Set(['scratch']);
   const found: Reference[] = [];
   const add = (index: number, written: string) => {
-    const name = written.replace(/\$\{?(\w+)(?::?-([^}]*))?\}?/g, (_all, arg: string, other = '') => args.get(arg) ?? other);
+    const name = written.replace(
+      /\$\{?(\w+)(?::?-([^}]*))?\}?/g,
+      (_all, arg: string, other = '') => args.get(arg) ?? other,
+    );
     if (!stages.has(name.toLowerCase()) && !/^\d+$/.test(name))
       found.push({ line: lineAt(text, index), kind: 'image', name: name || written });
   };
@@ -90,7 +93,8 @@ function inYaml(text: string): Reference[] {
       Pair(_key, { key, value }) {
         const place = key as Node;
         if (!isScalar(place)) return;
-        const add = (kind: Reference['kind'], name: string) => found.push({ line: lines.linePos(place.range![0]).line, kind, name });
+        const add = (kind: Reference['kind'], name: string) =>
+          found.push({ line: lines.linePos(place.range![0]).line, kind, name });
         const written = isScalar(value) && typeof value.value === 'string' ? value.value : undefined;
         if (place.value === 'uses' && written !== undefined) add('action', written);
         else if (place.value === 'image' || place.value === 'container') {
@@ -113,16 +117,21 @@ function nameOf(image: YAMLMap): string {
 function inTemplate(text: string): Reference[] {
   return [...text.matchAll(/^[ \t-]*["']?(image|uses)["']?:[ \t]*["']?([^\s"'#]+)/gm)]
     .filter(([, , name = '']) => !name.startsWith('{{'))
-    .map(({ 1: key, 2: name = '', index }) => ({ line: lineAt(text, index), kind: key === 'uses' ? 'action' : 'image', name }));
+    .map(({ 1: key, 2: name = '', index }) => ({
+      line: lineAt(text, index),
+      kind: key === 'uses' ? 'action' : 'image',
+      name,
+    }));
 }
 
 /** The fenced blocks of a page. */
 function inPage(text: string): Reference[] {
-  return [...text.matchAll(/^(```|~~~)(ya?ml|dockerfile)\n(.*?)^\1/gims)].flatMap(({ 2: language = '', 3: block = '', index }) =>
-    (language.toLowerCase() === 'dockerfile' ? inDockerfile(block) : inYaml(block)).map((each) => ({
-      ...each,
-      line: each.line + lineAt(text, index),
-    })),
+  return [...text.matchAll(/^(```|~~~)(ya?ml|dockerfile)\n(.*?)^\1/gims)].flatMap(
+    ({ 2: language = '', 3: block = '', index }) =>
+      (language.toLowerCase() === 'dockerfile' ? inDockerfile(block) : inYaml(block)).map((each) => ({
+        ...each,
+        line: each.line + lineAt(text, index),
+      })),
   );
 }
 

@@ -11,7 +11,8 @@ export function renderEnginePackages(lock: string): string {
     return /^(?:chdb|@chdb\/lib-.*)$/.test(name) ? [{ name, version, integrity: integrity! }] : [];
   });
   const rows = entries.map(
-    ({ name, version, integrity }) => `  {\n    name: '${name}',\n    version: '${version}',\n    integrity: '${integrity}',\n  },\n`,
+    ({ name, version, integrity }) =>
+      `  {\n    name: '${name}',\n    version: '${version}',\n    integrity: '${integrity}',\n  },\n`,
   );
   return `/** The embedded engine's packages in the npm registry, as package-lock.json has them. Made by scripts/generate.ts. */
 

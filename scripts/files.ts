@@ -2,7 +2,16 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', 'tailrace-data', 'tailrace-service', 'service-data', '.git', '.tmp']);
+const NOT_OURS = new Set([
+  'node_modules',
+  'dist',
+  'coverage',
+  'tailrace-data',
+  'tailrace-service',
+  'service-data',
+  '.git',
+  '.tmp',
+]);
 
 /** A star matches no name that begins with a dot. */
 const OURS = ['**/*', '.*', '.ci/*', '.github/**/*'];

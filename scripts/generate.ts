@@ -17,7 +17,8 @@ const isCheck = process.argv.includes('--check');
 
 // The tables of functions, operators and presets are read through these lists, so they come first.
 const lists = [...topicLists(root), [PRESET_ROWS, () => renderPresetRows(root)] as const];
-if (!isCheck) for (const [path, render] of lists) if (render() !== read(path)) writeFileSync(join(root, path), render());
+if (!isCheck)
+  for (const [path, render] of lists) if (render() !== read(path)) writeFileSync(join(root, path), render());
 const { renderExample } = await import('./describe/example.ts');
 const { renderJsonSchema } = await import('./describe/json-schema.ts');
 const { replaceTables } = await import('./describe/table.ts');
@@ -49,7 +50,9 @@ function read(path: string): string {
 const stale = generated.filter(([path, render]) => render(read(path)) !== read(path)).map(([path]) => path);
 if (isCheck) {
   if (stale.length > 0) {
-    process.stderr.write(`out of step with the tables they come from: ${stale.join(', ')}; run: scripts/node scripts/generate.ts\n`);
+    process.stderr.write(
+      `out of step with the tables they come from: ${stale.join(', ')}; run: scripts/node scripts/generate.ts\n`,
+    );
     process.exitCode = 1;
   }
 } else {

@@ -40,7 +40,8 @@ const BACK_ENDS: readonly (readonly [file: RegExp, room: string])[] = [
 ];
 
 /** The path by which a file's imports, packages and clocks are judged. */
-export const homeOf = (file: string): string => BACK_ENDS.reduce((path, [wanted, home]) => path.replace(wanted, home), file);
+export const homeOf = (file: string): string =>
+  BACK_ENDS.reduce((path, [wanted, home]) => path.replace(wanted, home), file);
 
 /** What the pages may import more of than types: pure code, which runs in a browser as it is. */
 export const runsInBrowsers: readonly string[] = [
@@ -83,8 +84,8 @@ export const relatesLimits = 'src/cli/limit-relations.ts';
 
 /** Under src, a folder holds at most this many files. */
 export const maxFilesInFolder = 15;
-/** Under src, a file has at most this many lines. */
-export const maxLinesInFile = 300;
+/** Under src, a file has at most this many lines: the text of 300 lines when they had 140 characters. */
+export const maxLinesInFile = 350;
 /** A class or interface with more fields that change is several things. */
 export const maxMutableFields = 15;
 
@@ -114,3 +115,28 @@ export const clockUsers: Readonly<Record<string, string>> = {
   'src/telemetry/': 'samples and cached replies in real time; tests give server.ts a `now`',
   'src/kernel/times/zone-table.ts': 'how far into the future a table of offsets reaches',
 };
+
+/** Files whose rows are data, one a line: only these may keep the formatter off them with `prettier-ignore`. `*` is one folder. */
+export const dataTables: readonly string[] = [
+  'src/language/functions/*/spec.ts',
+  'src/language/functions/*/cases.ts',
+  'src/config/presets/rows.ts',
+  'src/core/time/abbreviations.ts',
+  'src/core/time/forms.ts',
+  'src/sources/file/decide/table.ts',
+  'src/sources/syslog/message/header-forms.ts',
+  'test/cli/init-kinds.test.ts',
+  'test/hostile/texts.ts',
+  'test/kernel/lines.ts',
+  'test/kernel/times.ts',
+  'test/pages/explorer-completion.test.ts',
+  'test/service/conformance/query-answers.ts',
+  'test/service/conformance/query-results.ts',
+  'test/service/conformance/query-tables.ts',
+  'test/service/differential/functions.ts',
+  'test/service/family-queries.ts',
+  'test/service/hostile/query-texts.ts',
+  'test/service/memory-queries.test.ts',
+  'test/service/query-hostile.test.ts',
+  'test/shaping/cut/cut-objects.test.ts',
+];

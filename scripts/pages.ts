@@ -29,6 +29,7 @@ export async function buildPages(root: string, out: string): Promise<Metafile> {
     outdir: out,
     metafile: true,
   });
-  for (const folder of folders) copyFileSync(join(root, 'src/pages', folder, `${folder}-page.html`), join(out, `${folder}-page.html`));
+  for (const folder of folders)
+    copyFileSync(join(root, 'src/pages', folder, `${folder}-page.html`), join(out, `${folder}-page.html`));
   return metafile;
 }

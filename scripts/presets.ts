@@ -25,7 +25,8 @@ function presetRows(root: string): readonly Row[] {
 
 function readRow(file: string, text: string): Row {
   const name = basename(file, '.yaml');
-  const [, reads, keys, tests] = new RegExp(`^# (.+)\\n${name}:\\n((?:  .*\\n|\\n)+?)  tests:\\n((?:    .*\\n|\\n)+)$`).exec(text) ?? [];
+  const [, reads, keys, tests] =
+    new RegExp(`^# (.+)\\n${name}:\\n((?:  .*\\n|\\n)+?)  tests:\\n((?:    .*\\n|\\n)+)$`).exec(text) ?? [];
   if (reads === undefined || keys === undefined || tests === undefined)
     throw new Error(`${file} is no preset: wanted a line of comment, \`${name}:\`, its keys, and \`tests:\``);
   const tree = parseYaml(tests, (_at, message) => {
@@ -38,8 +39,12 @@ function readRow(file: string, text: string): Row {
 function expectedFields(tests: YamlNode | undefined): string[] {
   const itemsOf = (node: YamlNode | undefined): readonly YamlNode[] => (node?.kind === 'list' ? node.items : []);
   const entriesOf = (node: YamlNode) => (node.kind === 'map' ? node.entries : []);
-  const expected = itemsOf(tests).flatMap((test) => itemsOf(entriesOf(test).find(({ key }) => key === 'expect')?.value));
-  return expected.flatMap((event) => entriesOf(event).map(({ key }) => key)).filter((key) => key !== '_time' && key !== 'message');
+  const expected = itemsOf(tests).flatMap((test) =>
+    itemsOf(entriesOf(test).find(({ key }) => key === 'expect')?.value),
+  );
+  return expected
+    .flatMap((event) => entriesOf(event).map(({ key }) => key))
+    .filter((key) => key !== '_time' && key !== 'message');
 }
 
 export function renderPresetRows(root: string): string {

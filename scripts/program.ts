@@ -16,7 +16,8 @@ import { rolldown } from 'rolldown';
 import { readVersion } from './bundle.ts';
 
 /** What every agent of files loads, with all that these import. */
-const STARTED = /\/src\/(?:main|cli\/program|cli\/agent\/run|sources\/file\/source|sources\/framing\/line-shaping)\.ts$/;
+const STARTED =
+  /\/src\/(?:main|cli\/program|cli\/agent\/run|sources\/file\/source|sources\/framing\/line-shaping)\.ts$/;
 
 /** V8 checks only the length of the source, so both file names carry the hash of the source. */
 const loader = (name: string): string => `'use strict';
@@ -62,7 +63,13 @@ export async function bundleProgram(root: string, external: readonly string[]): 
   const codes = new Map<string, string>();
   for (const { fileName, code } of chunks) {
     // Names stay, because errors, logs and profiles show them.
-    const options = { charset: 'ascii', minifySyntax: true, minifyWhitespace: true, legalComments: 'none', target: 'node24' } as const;
+    const options = {
+      charset: 'ascii',
+      minifySyntax: true,
+      minifyWhitespace: true,
+      legalComments: 'none',
+      target: 'node24',
+    } as const;
     // Strict, as the modules were that it is made of.
     codes.set(fileName, `'use strict';${(await transform(code, options)).code}`);
   }
@@ -109,7 +116,14 @@ async function cachedCode(out: string): Promise<Buffer> {
       `data_dir: ${work}/data\nsources: {a: {type: file, include: ["${work}/*.log"]}}
 sinks: {s: {type: ingest, url: "http://127.0.0.1:9", token: none, dataset: logs}}\ntelemetry: {listen: "127.0.0.1:0"}\n`,
     );
-    const args = ['--require', join(work, 'write-cache.cjs'), join(out, 'main.cjs'), 'run', '--config', join(work, 'tailrace.yaml')];
+    const args = [
+      '--require',
+      join(work, 'write-cache.cjs'),
+      join(out, 'main.cjs'),
+      'run',
+      '--config',
+      join(work, 'tailrace.yaml'),
+    ];
     // V8 refuses a cache that was made under other flags than the reader's.
     const env = { ...process.env, NODE_OPTIONS: '', CACHE: join(work, 'cache') };
     const limit = { timeout: AGENT_MS, killSignal: 'SIGKILL' } as const;
@@ -122,7 +136,10 @@ sinks: {s: {type: ingest, url: "http://127.0.0.1:9", token: none, dataset: logs}
       if (!wasReady && log.includes(READY)) agent.kill('SIGTERM');
     });
     const [status, signal] = (await once(agent, 'close')) as [number | null, string | null];
-    if (status !== 0) throw new Error(`the built agent ended with ${status ?? signal}; it is killed after ${AGENT_MS / 1000} s:\n${log}`);
+    if (status !== 0)
+      throw new Error(
+        `the built agent ended with ${status ?? signal}; it is killed after ${AGENT_MS / 1000} s:\n${log}`,
+      );
     return readFileSync(join(work, 'cache'));
   } finally {
     rmSync(work, { recursive: true, force: true });

@@ -10,7 +10,9 @@ import { replaceParts } from './marked-parts.ts';
 
 /** The first case under each name, and those with the source of a rule. */
 function examples(cases: readonly WrittenCase[]): string {
-  const shown = cases.filter(({ called, source }, n) => source !== undefined || cases.findIndex((other) => other.called === called) === n);
+  const shown = cases.filter(
+    ({ called, source }, n) => source !== undefined || cases.findIndex((other) => other.called === called) === n,
+  );
   const lines = shown.map(({ text, result, source, only }) => {
     const notes = [...(only === 'transforms' ? ['in transforms'] : []), ...(source === undefined ? [] : [source])];
     return `${text} → ${writeJson(result)}${notes.length > 0 ? `   // ${notes.join('; ')}` : ''}`;

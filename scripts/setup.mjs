@@ -50,13 +50,21 @@ function setUpRuntime() {
 function setUpBundle() {
   const script = join(root, 'scripts', 'build.ts');
   if (!existsSync(script)) return;
-  const built = spawnSync(join(root, 'scripts', 'node'), [script, '--if-stale'], { cwd: root, stdio: ['ignore', 'ignore', 2] });
+  const built = spawnSync(join(root, 'scripts', 'node'), [script, '--if-stale'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 2],
+  });
   if (built.status !== 0)
-    process.stderr.write('Setting up: the bundle could not be built (its message is above); bin/tailrace runs the sources instead\n');
+    process.stderr.write(
+      'Setting up: the bundle could not be built (its message is above); bin/tailrace runs the sources instead\n',
+    );
 }
 
 function npm(folder, ...args) {
-  const result = spawnSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder, stdio: ['ignore', 2, 2] });
+  const result = spawnSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: folder,
+    stdio: ['ignore', 2, 2],
+  });
   if (result.status !== 0) fail(`npm ${args.join(' ')} failed in ${folder}; its message is above`);
 }
 

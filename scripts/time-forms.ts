@@ -10,9 +10,15 @@ const code = (text: string): string => `\`${text.replaceAll('\t', '⇥').replace
 export function replaceTimeForms(document: string): string {
   const [before, rest = ''] = document.split(BEGIN);
   const after = rest.slice(rest.indexOf(END));
-  const notes = { fraction: 'with at least three digits of a fraction', level: 'in front of a level', year: 'the year behind the clock' };
+  const notes = {
+    fraction: 'with at least three digits of a fraction',
+    level: 'in front of a level',
+    year: 'the year behind the clock',
+  };
   const rows = TIME_FORMS.map(({ layout, example, writer, needs, behind, isUtc }) => {
-    const more = [needs && notes[needs], behind && `behind ${code(behind.trim())}`, isUtc && 'UTC'].filter(Boolean).join(', ');
+    const more = [needs && notes[needs], behind && `behind ${code(behind.trim())}`, isUtc && 'UTC']
+      .filter(Boolean)
+      .join(', ');
     return `| ${code(layout)} | ${code(example)} | ${writer}${more === '' ? '' : `; ${more}`} |`;
   });
   return `${before}${BEGIN}\n| form | a line | written by |\n|---|---|---|\n${rows.join('\n')}\n\n${after}`;

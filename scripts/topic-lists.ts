@@ -21,12 +21,52 @@ interface TopicList {
 }
 
 const LISTS: readonly TopicList[] = [
-  { of: FUNCTIONS, path: `${FUNCTIONS.folder}/specs.ts`, doc: 'What every function takes and gives.', name: 'SPECS', file: 'spec.ts', suffix: '', as: 'topics' },
-  { of: FUNCTIONS, path: `${FUNCTIONS.folder}/cases.ts`, doc: 'What every function gives, by cases.', name: 'CASES', file: 'cases.ts', suffix: '_CASES', as: 'topics' },
-  { of: FUNCTIONS, path: 'src/service/query/sql/topics.ts', doc: 'The SQL of every function.', name: 'FUNCTIONS_SQL', file: 'sql.ts', suffix: '_SQL', as: 'object' },
-  { of: FUNCTIONS, path: 'src/shaping/rows/topics.ts', doc: 'Every function of one row.', name: 'FUNCTIONS_ROWS', file: 'rows.ts', suffix: '_ROWS', as: 'object' },
-  { of: OPERATORS, path: `${OPERATORS.folder}/specs.ts`, doc: 'Every operator.', name: 'OPERATOR_SPECS', file: 'spec.ts', suffix: '', as: 'array' },
-]; // prettier-ignore
+  {
+    of: FUNCTIONS,
+    path: `${FUNCTIONS.folder}/specs.ts`,
+    doc: 'What every function takes and gives.',
+    name: 'SPECS',
+    file: 'spec.ts',
+    suffix: '',
+    as: 'topics',
+  },
+  {
+    of: FUNCTIONS,
+    path: `${FUNCTIONS.folder}/cases.ts`,
+    doc: 'What every function gives, by cases.',
+    name: 'CASES',
+    file: 'cases.ts',
+    suffix: '_CASES',
+    as: 'topics',
+  },
+  {
+    of: FUNCTIONS,
+    path: 'src/service/query/sql/topics.ts',
+    doc: 'The SQL of every function.',
+    name: 'FUNCTIONS_SQL',
+    file: 'sql.ts',
+    suffix: '_SQL',
+    as: 'object',
+  },
+  {
+    of: FUNCTIONS,
+    path: 'src/shaping/rows/topics.ts',
+    doc: 'Every function of one row.',
+    name: 'FUNCTIONS_ROWS',
+    file: 'rows.ts',
+    suffix: '_ROWS',
+    as: 'object',
+  },
+  {
+    of: OPERATORS,
+    path: `${OPERATORS.folder}/specs.ts`,
+    doc: 'Every operator.',
+    name: 'OPERATOR_SPECS',
+    file: 'spec.ts',
+    suffix: '',
+    as: 'array',
+  },
+];
 
 function render(root: string, { of, path, doc, name, file, suffix, as }: TopicList): string {
   const tables = of.topics
@@ -37,11 +77,8 @@ function render(root: string, { of, path, doc, name, file, suffix, as }: TopicLi
   const key = (topic: string): string => (topic.includes('-') ? `'${topic}'` : topic);
   const entries = tables.map(({ topic, table }) => (as === 'topics' ? `${key(topic)}: ${table}` : `...${table}`));
   const [open, close] = as === 'array' ? ['[', ']'] : ['{', '}'];
-  // What the formatter would put on one line stays on several.
   const list = [`export const ${name} = ${open}`, ...entries.map((entry) => `  ${entry},`), `${close};`].join('\n');
-  return [`/** ${doc} Written by scripts/generate.ts. */`, ...imports, '', as === 'array' ? `${list} // prettier-ignore` : list, ''].join(
-    '\n',
-  );
+  return [`/** ${doc} Written by scripts/generate.ts. */`, ...imports, '', list, ''].join('\n');
 }
 
 /** Each file with its text. */

@@ -14,11 +14,15 @@ const TEXTS =
   /(?<=^|[\s({[,])\/\*\*?(?=[\s*])[^]*?\*\/|(?<=^|\s)\/\/ [^\n]*|\b(?:test|describe)(?:\.\w+)*(?:\([^)'"`]*\))?\(\s*(?:'[^'\n]*'|`[^`]*`)/gm;
 
 export function findPhrases(root: string, under = ''): string[] {
-  const files = listFiles(root, ['.ts', '.tsx']).filter((file) => file.startsWith(under) && !/\/words(?:\.test)?\.ts$/.test(file));
+  const files = listFiles(root, ['.ts', '.tsx']).filter(
+    (file) => file.startsWith(under) && !/\/words(?:\.test)?\.ts$/.test(file),
+  );
   return files.flatMap((file) => {
     const text = readText(root, file);
     return [...text.matchAll(TEXTS)].flatMap((found) =>
-      [...found[0].matchAll(PHRASES)].map(({ 0: phrase, index }) => `${file}:${lineAt(text, found.index + index)}: ${phrase}`),
+      [...found[0].matchAll(PHRASES)].map(
+        ({ 0: phrase, index }) => `${file}:${lineAt(text, found.index + index)}: ${phrase}`,
+      ),
     );
   });
 }

@@ -60,7 +60,10 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof ConfigError) {
     const { length } = error.problems;
-    say(...error.problems.map(formatProblem), `tailrace: the configuration has ${plural(length, 'problem')}; nothing was started`);
+    say(
+      ...error.problems.map(formatProblem),
+      `tailrace: the configuration has ${plural(length, 'problem')}; nothing was started`,
+    );
     return 2;
   }
   if (error instanceof TailraceError) {

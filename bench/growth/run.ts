@@ -88,13 +88,24 @@ async function during(pid: number, seconds: number): Promise<Cost> {
 type Running = Awaited<ReturnType<typeof startMeasured>>;
 type Sink = Awaited<ReturnType<typeof startSink>>;
 
-async function withSink(setup: Setup, once: boolean, work: (running: Running, sink: Sink) => Promise<Cost>): Promise<Cost> {
+async function withSink(
+  setup: Setup,
+  once: boolean,
+  work: (running: Running, sink: Sink) => Promise<Cost>,
+): Promise<Cost> {
   rmSync(setup.folder, { recursive: true, force: true });
   mkdirSync(setup.folder, { recursive: true });
   const sink = await startSink();
   const config = join(setup.folder, 'tailrace.yaml');
   writeFileSync(config, configOf(setup, sink.port));
-  const running = await startMeasured([...launcher(), setup.program, 'run', ...(once ? ['--once'] : []), '--config', config]);
+  const running = await startMeasured([
+    ...launcher(),
+    setup.program,
+    'run',
+    ...(once ? ['--once'] : []),
+    '--config',
+    config,
+  ]);
   const guard = setTimeout(() => running.terminate(), DEADLINE_MS);
   try {
     return await work(running, sink);
@@ -106,7 +117,10 @@ async function withSink(setup: Setup, once: boolean, work: (running: Running, si
   }
 }
 
-const configOf = ({ folder, sources, sinks }: Setup, port: number): string => `data_dir: ${JSON.stringify(join(folder, 'data'))}
+const configOf = (
+  { folder, sources, sinks }: Setup,
+  port: number,
+): string => `data_dir: ${JSON.stringify(join(folder, 'data'))}
 sources:
 ${sources.map((glob, n) => `  in_${n}: {type: file, include: [${JSON.stringify(glob)}]}`).join('\n')}
 sinks:

@@ -53,7 +53,9 @@ const AXES: readonly Axis[] = [
     cpu: 'CPU-s a GiB',
     values: [1, 5, 20, 50, 100, 200],
     pass(sources, { logs, bytes, ...own }) {
-      const inputs = Array.from({ length: sources }, (_, n) => writeInput('text', n + 1, bytes / sources, join(logs, `${n}.log`)));
+      const inputs = Array.from({ length: sources }, (_, n) =>
+        writeInput('text', n + 1, bytes / sources, join(logs, `${n}.log`)),
+      );
       const lines = inputs.reduce((sum, input) => sum + input.lines, 0);
       return perGiB(bytes, shipOnce({ ...own, sources: inputs.map(({ file }) => file), sinks: 1, lines }));
     },
@@ -80,7 +82,8 @@ const AXES: readonly Axis[] = [
       let text = '';
       while (text.length < length * 50) text += next();
       const fd = openSync(file, 'w');
-      for (let n = 0; n < lines; n++) writeSync(fd, `${text.slice((n % 49) * length, (n % 49) * length + length - 1)}\n`);
+      for (let n = 0; n < lines; n++)
+        writeSync(fd, `${text.slice((n % 49) * length, (n % 49) * length + length - 1)}\n`);
       closeSync(fd);
       return perGiB(lines * length, shipOnce({ ...own, sources: [file], sinks: 1, lines }));
     },
@@ -116,7 +119,11 @@ async function perGiB(bytes: number, cost: Promise<Cost>): Promise<Cost> {
 /** The largest value of each axis in a quick run. */
 const QUICK = { files: 1000, sources: 20, sinks: 4, 'line-length': 10_000, rate: 10_000, backlog: 16 } as const;
 
-export async function measureGrowth({ only, quick, bytes: given }: Options, program: string, folder: string): Promise<Growth[]> {
+export async function measureGrowth(
+  { only, quick, bytes: given }: Options,
+  program: string,
+  folder: string,
+): Promise<Growth[]> {
   const bytes = Math.ceil(given / 4);
   const grown: Growth[] = [];
   for (const axis of AXES.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)))) {
@@ -124,7 +131,13 @@ export async function measureGrowth({ only, quick, bytes: given }: Options, prog
     for (const value of axis.values.filter((each) => !quick || each <= QUICK[axis.name as keyof typeof QUICK])) {
       const logs = join(folder, 'growth-logs');
       mkdirSync(logs, { recursive: true });
-      const cost = await axis.pass(value, { program, logs, folder: join(folder, 'growth-run'), seconds: quick ? 5 : 20, bytes });
+      const cost = await axis.pass(value, {
+        program,
+        logs,
+        folder: join(folder, 'growth-run'),
+        seconds: quick ? 5 : 20,
+        bytes,
+      });
       rmSync(logs, { recursive: true, force: true });
       points.push({ value, ...cost });
       say(
@@ -159,7 +172,10 @@ export function drawAll(grown: readonly Growth[], folder: string): void {
   for (const { axis, points } of grown) {
     const of = (key: 'rssBytes' | 'privateBytes') => points.map((point) => point[key] / 1e6);
     const cpu = { name: axis.cpu, values: points.map(({ cpuSeconds }) => cpuSeconds) };
-    const memory = [{ name: 'RSS', values: of('rssBytes') }, { name: 'private', values: of('privateBytes') }]; // prettier-ignore
+    const memory = [
+      { name: 'RSS', values: of('rssBytes') },
+      { name: 'private', values: of('privateBytes') },
+    ];
     const xs = points.map(({ value }) => value);
     writeFileSync(
       join(folder, `growth-${axis.name}.svg`),

@@ -46,7 +46,11 @@ export function wantsJournal({ only }: Options): boolean {
 }
 
 /** Undefined where systemd-journal-remote is not installed. */
-export async function measureJournal(options: Options, agent: string, folder: string): Promise<JournalFigures | undefined> {
+export async function measureJournal(
+  options: Options,
+  agent: string,
+  folder: string,
+): Promise<JournalFigures | undefined> {
   if (!existsSync(REMOTE)) return undefined;
   const load = loadavg()[0]!;
   const count = options.quick ? 100_000 : 1_000_000;
@@ -64,12 +68,14 @@ export async function measureJournal(options: Options, agent: string, folder: st
     for (const { name, lines, prepare } of programs) {
       const row = await pass(name, prepare, lines, count, join(folder, 'journal'));
       rows.set(name, [...(rows.get(name) ?? []), row]);
-      const child = row.childSecondsPerMillion === undefined ? '' : `, its child ${row.childSecondsPerMillion.toFixed(2)}`;
+      const child =
+        row.childSecondsPerMillion === undefined ? '' : `, its child ${row.childSecondsPerMillion.toFixed(2)}`;
       say(`journal, ${name} ${run}/${options.runs}: ${row.cpuSecondsPerMillion.toFixed(2)} CPU-s a million${child}`);
     }
   }
   const latencies = await measureLatencies(agent, folder, options.latencySeconds);
-  const of = (all: readonly JournalRow[], key: Exclude<keyof JournalRow, 'program'>): number => median(all.map((row) => row[key] ?? 0));
+  const of = (all: readonly JournalRow[], key: Exclude<keyof JournalRow, 'program'>): number =>
+    median(all.map((row) => row[key] ?? 0));
   return {
     rows: [...rows.values()].map((all) => ({
       program: all[0]!.program,
@@ -106,7 +112,9 @@ function entryOf(n: number, us: bigint, text: string): string {
     _SYSTEMD_SLICE: 'system.slice',
     MESSAGE: text,
   };
-  return `${Object.entries(fields).map(([name, value]) => `${name}=${value}\n`).join('')}\n`; // prettier-ignore
+  return `${Object.entries(fields)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')}\n`;
 }
 
 let machineId: string | undefined;
@@ -118,9 +126,15 @@ function writeJournal(folder: string, count: number): void {
   const PART = 50_000;
   for (let from = 0; from < count; from += PART) {
     const entries = Array.from({ length: Math.min(PART, count - from) }, (_, n) =>
-      entryOf(from + n, firstUs + BigInt(from + n), `Accepted publickey for ada from 192.0.2.7 port ${from + n} ssh2: ED25519 SHA256:4711`),
+      entryOf(
+        from + n,
+        firstUs + BigInt(from + n),
+        `Accepted publickey for ada from 192.0.2.7 port ${from + n} ssh2: ED25519 SHA256:4711`,
+      ),
     );
-    const { status, stderr } = spawnSync(REMOTE, ['-o', join(folder, 'system.journal'), '-'], { input: entries.join('') });
+    const { status, stderr } = spawnSync(REMOTE, ['-o', join(folder, 'system.journal'), '-'], {
+      input: entries.join(''),
+    });
     if (status !== 0) throw new Error(`systemd-journal-remote: ${String(stderr)}`);
   }
 }
@@ -149,11 +163,26 @@ function imjournal(journals: string): Prepare {
   return (folder, sinkPort) => {
     const input = `module(load="imjournal" StateFile="${join(folder, 'imjournal.state')}" Ratelimit.Interval="0" IgnorePreviousMessages="off")`;
     const command = rsyslogCommand(folder, sinkPort, `${input}\ncall ship`);
-    return ['unshare', '--mount', 'sh', '-c', 'mount --bind "$1" /var/log/journal && shift && exec "$@"', 'sh', journals, ...command];
+    return [
+      'unshare',
+      '--mount',
+      'sh',
+      '-c',
+      'mount --bind "$1" /var/log/journal && shift && exec "$@"',
+      'sh',
+      journals,
+      ...command,
+    ];
   };
 }
 
-async function pass(program: string, prepare: Prepare, linesAnEntry: number, count: number, folder: string): Promise<JournalRow> {
+async function pass(
+  program: string,
+  prepare: Prepare,
+  linesAnEntry: number,
+  count: number,
+  folder: string,
+): Promise<JournalRow> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const sink = await startSink();
@@ -163,7 +192,9 @@ async function pass(program: string, prepare: Prepare, linesAnEntry: number, cou
     let counts = await sink.counts();
     for (; counts.events < count * linesAnEntry; counts = await sink.counts()) {
       if (Date.now() - startedMs > DEADLINE_MS || !running.isRunning())
-        throw new Error(`journal, ${program}: ${counts.events / linesAnEntry} of ${count} entries arrived; it said: ${running.output()}`);
+        throw new Error(
+          `journal, ${program}: ${counts.events / linesAnEntry} of ${count} entries arrived; it said: ${running.output()}`,
+        );
       await sleep(50);
     }
     const [own, child] = [readCpuSeconds(running.pid), childSeconds(running)];
@@ -185,8 +216,10 @@ async function pass(program: string, prepare: Prepare, linesAnEntry: number, cou
 /** Of the one child that it has, if it has one. */
 function childSeconds({ pid }: Running): number | undefined {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter((each) => each !== ''),
-  ); // prettier-ignore
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')
+      .split(' ')
+      .filter((each) => each !== ''),
+  );
   return children.length === 0 ? undefined : readCpuSeconds(Number(children[0]));
 }
 

@@ -32,7 +32,8 @@ const BATCH_LINES = 3000;
 const TARGET_MS = 300;
 
 /** Whether `--only` wants it. */
-export const wantsPage = ({ only }: Options): boolean => only.length === 0 || only.some((part) => 'page'.includes(part));
+export const wantsPage = ({ only }: Options): boolean =>
+  only.length === 0 || only.some((part) => 'page'.includes(part));
 
 /** Undefined without Chromium. */
 export async function measurePage(program: string, folder: string, openings: number): Promise<PageFigures | undefined> {
@@ -45,10 +46,20 @@ export async function measurePage(program: string, folder: string, openings: num
     await service.post('/v1/datasets', JSON.stringify({ name: 'bench' }));
     const next = lineMaker('json', SEED);
     for (let sent = 0; sent < EVENTS; sent += BATCH_LINES)
-      await service.post('/v1/ingest/bench?timestamp-field=time', `${Array.from({ length: BATCH_LINES }, next).join('\n')}\n`, 'none', `page-${sent}`);
+      await service.post(
+        '/v1/ingest/bench?timestamp-field=time',
+        `${Array.from({ length: BATCH_LINES }, next).join('\n')}\n`,
+        'none',
+        `page-${sent}`,
+      );
     await rest(service.pid);
     const link = `${service.url}/#${new URLSearchParams({ token: TOKEN, range: 'all', query: "['bench']" }).toString()}`;
-    const figures = { firstPaint: [] as number[], datasetsShown: [] as number[], rowsShown: [] as number[], cpu: [] as number[] };
+    const figures = {
+      firstPaint: [] as number[],
+      datasetsShown: [] as number[],
+      rowsShown: [] as number[],
+      cpu: [] as number[],
+    };
     for (let opening = 0; opening <= openings; opening++) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
       const page = await context.newPage();
@@ -62,7 +73,9 @@ export async function measurePage(program: string, folder: string, openings: num
       const datasetsShown = await shown('.datasets button');
       const { metrics } = await debugged.send('Performance.getMetrics');
       const rowsShown = await shown('tr[data-row]');
-      const firstPaint = await page.evaluate<number>(`performance.getEntriesByName('first-contentful-paint')[0].startTime`);
+      const firstPaint = await page.evaluate<number>(
+        `performance.getEntriesByName('first-contentful-paint')[0].startTime`,
+      );
       await context.close();
       // The first one starts the browser's own processes.
       if (opening === 0) continue;
@@ -71,17 +84,34 @@ export async function measurePage(program: string, folder: string, openings: num
       figures.rowsShown.push(rowsShown);
       figures.cpu.push(1000 * metrics.find(({ name }) => name === 'TaskDuration')!.value);
     }
-    const files = await Promise.all(FILES.map(async (file) => Buffer.from(await (await fetch(`${service.url}/${file}`)).arrayBuffer())));
+    const files = await Promise.all(
+      FILES.map(async (file) => Buffer.from(await (await fetch(`${service.url}/${file}`)).arrayBuffer())),
+    );
     const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
     const gzipBytes = sum(files.map((file) => gzipSync(file, { level: 9 }).length));
-    return { ...figures, bytes: sum(files.map(({ length }) => length)), gzipBytes, events: EVENTS, load: loadavg()[0]! };
+    return {
+      ...figures,
+      bytes: sum(files.map(({ length }) => length)),
+      gzipBytes,
+      events: EVENTS,
+      load: loadavg()[0]!,
+    };
   } finally {
     await browser.close();
     await service.stop();
   }
-} // prettier-ignore
+}
 
-export function renderPage({ firstPaint, datasetsShown, rowsShown, cpu, bytes, gzipBytes, events, load }: PageFigures): string {
+export function renderPage({
+  firstPaint,
+  datasetsShown,
+  rowsShown,
+  cpu,
+  bytes,
+  gzipBytes,
+  events,
+  load,
+}: PageFigures): string {
   const row = (name: string, times: readonly number[], target = ''): string =>
     `| ${name} | ${Math.round(median(times))} ms | ${Math.round(Math.max(...times))} ms | ${target} |`;
   return [

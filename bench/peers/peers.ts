@@ -32,12 +32,26 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   'fluent-bit': { version: ['--version'], args: (config) => ['-c', config] },
   vector: { version: ['--version'], args: (config) => ['-q', '--config', config] },
   otelcol: { version: ['--version'], args: (config) => [`--config=${config}`] },
-  filebeat: { version: ['version'], args: (config, folder) => ['-e', '--strict.perms=false', '-c', config, '--path.home', folder] },
+  filebeat: {
+    version: ['version'],
+    args: (config, folder) => ['-e', '--strict.perms=false', '-c', config, '--path.home', folder],
+  },
   'syslog-ng': {
     version: ['--version'],
     args: (config, folder) => {
       const own = (name: string) => join(folder, name);
-      return ['-F', '--no-caps', '-f', config, '--persist-file', own('persist'), '--pidfile', own('pid'), '--control', own('control')];
+      return [
+        '-F',
+        '--no-caps',
+        '-f',
+        config,
+        '--persist-file',
+        own('persist'),
+        '--pidfile',
+        own('pid'),
+        '--control',
+        own('control'),
+      ];
     },
   },
 };
@@ -57,7 +71,10 @@ export function findPeers(): Peer[] {
         mkdirSync(folder, { recursive: true });
         const text = readFileSync(join(import.meta.dirname, name, file), 'utf8');
         const config = join(folder, file);
-        writeFileSync(config, text.replaceAll('@INPUT@', input).replaceAll('@PORT@', String(port)).replaceAll('@FOLDER@', folder));
+        writeFileSync(
+          config,
+          text.replaceAll('@INPUT@', input).replaceAll('@PORT@', String(port)).replaceAll('@FOLDER@', folder),
+        );
         return [name, ...args(config, folder)];
       },
     };

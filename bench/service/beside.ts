@@ -35,7 +35,12 @@ const LONG = (() => {
   return `${some} | join kind=inner (${some}) on k | join kind=inner (${some}) on k | where seq + seq1 + seq2 == 7 | count`;
 })();
 
-export async function measureBeside(program: string, folder: string, rows: number, runs: number): Promise<BesideFigures> {
+export async function measureBeside(
+  program: string,
+  folder: string,
+  rows: number,
+  runs: number,
+): Promise<BesideFigures> {
   try {
     await store(program, folder, rows);
     return await measureStored(program, folder, rows, runs);
@@ -45,7 +50,12 @@ export async function measureBeside(program: string, folder: string, rows: numbe
 }
 
 /** On a folder that `store` filled. */
-export async function measureStored(program: string, folder: string, rows: number, runs: number): Promise<BesideFigures> {
+export async function measureStored(
+  program: string,
+  folder: string,
+  rows: number,
+  runs: number,
+): Promise<BesideFigures> {
   const service = await startMeasuredService(program, folder, TEN);
   try {
     await service.post('/v1/datasets', JSON.stringify({ name: 'stored' }));
@@ -59,7 +69,12 @@ export async function measureStored(program: string, folder: string, rows: numbe
           inTurn(() => service.post(QUERY_PATH, queryBody("where ['res.statusCode'] == 500 | count"))),
           inTurn((n) => {
             const lines = Array.from({ length: INGESTED_LINES }, next).join('\n');
-            return service.post('/v1/ingest/stored?timestamp-field=time', `${lines}\n`, 'none', `beside-${run}-${many}-${n}`);
+            return service.post(
+              '/v1/ingest/stored?timestamp-field=time',
+              `${lines}\n`,
+              'none',
+              `beside-${run}-${many}-${n}`,
+            );
           }),
         ]);
         await long.stop();
@@ -74,7 +89,8 @@ export async function measureStored(program: string, folder: string, rows: numbe
 }
 
 const QUERY_PATH = '/v1/query/_apl?format=tabular&nocache=true';
-const queryBody = (text: string): string => JSON.stringify({ apl: `['bench'] | ${text}`, startTime: START, endTime: END });
+const queryBody = (text: string): string =>
+  JSON.stringify({ apl: `['bench'] | ${text}`, startTime: START, endTime: END });
 
 /** Times of so many requests, one after the other, ms. */
 async function inTurn(ask: (n: number) => Promise<unknown>): Promise<number[]> {
@@ -92,11 +108,16 @@ function startLong({ url }: MeasuredService, many: number) {
   const leaving = new AbortController();
   const ask = async (): Promise<void> => {
     while (!leaving.signal.aborted) {
-      const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', 'user-agent': 'Mozilla/5.0' };
+      const headers = {
+        authorization: `Bearer ${TOKEN}`,
+        'content-type': 'application/json',
+        'user-agent': 'Mozilla/5.0',
+      };
       const body = JSON.stringify({ apl: LONG, startTime: START, endTime: END });
       const reply = await fetch(url + QUERY_PATH, { method: 'POST', headers, body, signal: leaving.signal });
       const text = await reply.text();
-      if (!text.includes('time limit')) throw new Error(`a query that was to run into its limit answered ${reply.status}: ${text}`);
+      if (!text.includes('time limit'))
+        throw new Error(`a query that was to run into its limit answered ${reply.status}: ${text}`);
     }
   };
   const all = Array.from({ length: many }, () => ask().catch((error: Error) => error));
@@ -135,23 +156,38 @@ const idleSeconds = (): number => cpus().reduce((sum, { times }) => sum + times.
 
 export function renderBeside({ beside, ten, rows, load }: BesideFigures): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const at = (times: readonly number[], share: number): number => times.toSorted((a, b) => a - b)[Math.ceil(times.length * share) - 1]!;
+  const at = (times: readonly number[], share: number): number =>
+    times.toSorted((a, b) => a - b)[Math.ceil(times.length * share) - 1]!;
   const ms = (times: readonly number[], share: number): string => `${Math.round(at(times, share))} ms`;
   const isMet = (counts: readonly number[], ingests: readonly number[]): boolean =>
     at(counts, 0.99) <= TARGETS.countMs && at(ingests, 0.99) <= TARGETS.ingestMs;
   const ratio = median(ten.seconds) / (median(ten.cpuSeconds) / CORES);
-  const head = ['queries that run into their limit', 'count, median', 'p99', 'ingest, median', 'p99', `targets: p99 ≤ ${TARGETS.countMs} and ${TARGETS.ingestMs} ms`]; // prettier-ignore
+  const head = [
+    'queries that run into their limit',
+    'count, median',
+    'p99',
+    'ingest, median',
+    'p99',
+    `targets: p99 ≤ ${TARGETS.countMs} and ${TARGETS.ingestMs} ms`,
+  ];
   return [
     `### Beside queries that run into their limit: ${rows.toLocaleString('en')} events`,
     '',
     line(head),
     line(head.map(() => '---')),
     ...beside.map(({ many, counts, ingests }) =>
-      line([many === 0 ? 'none' : String(many), ms(counts, 0.5), ms(counts, 0.99), ms(ingests, 0.5), ms(ingests, 0.99), isMet(counts, ingests) ? 'met' : '**missed**']),
+      line([
+        many === 0 ? 'none' : String(many),
+        ms(counts, 0.5),
+        ms(counts, 0.99),
+        ms(ingests, 0.5),
+        ms(ingests, 0.99),
+        isMet(counts, ingests) ? 'met' : '**missed**',
+      ]),
     ),
     '',
     `${beside[0]!.counts.length} counts one after the other, and as many ingest requests of ${INGESTED_LINES.toLocaleString('en')} events beside them. ` +
       `Ten different queries over all events cost ${median(ten.cpuSeconds).toFixed(1)} CPU-s one after the other; at once they took ${median(ten.seconds).toFixed(1)} s, ` +
       `${ratio.toFixed(2)} × that over ${CORES} cores (target ≤ ${TARGETS.ratio}: ${ratio <= TARGETS.ratio ? 'met' : '**missed**'}), while other programs took ${Math.round(median(ten.othersShare) * 100)} % of them. The load of the machine was ${load.toFixed(1)}.`,
   ].join('\n');
-} // prettier-ignore
+}

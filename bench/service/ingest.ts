@@ -31,7 +31,12 @@ const BATCH_BYTES = 2 ** 20;
 export const SENDERS = 4;
 
 /** Runs `program serve` in `folder` and sends it the input. Throws unless every line is stored. */
-export async function measureServiceIngest(program: string, folder: string, input: Input, encoding: Encoding): Promise<ServiceFigures> {
+export async function measureServiceIngest(
+  program: string,
+  folder: string,
+  input: Input,
+  encoding: Encoding,
+): Promise<ServiceFigures> {
   rmSync(folder, { recursive: true, force: true });
   const batches = batchesOf(input, encoding);
   const started = performance.now();
@@ -51,10 +56,14 @@ export async function measureServiceIngest(program: string, folder: string, inpu
     await rest(service.pid);
     const cpuSeconds = readCpuSeconds(service.pid) - cpuFrom;
 
-    const { status } = (await service.post('/v1/datasets/bench/query', JSON.stringify({ aggregations: [{ op: 'count' }] }))) as {
+    const { status } = (await service.post(
+      '/v1/datasets/bench/query',
+      JSON.stringify({ aggregations: [{ op: 'count' }] }),
+    )) as {
       status: { rowsMatched: number };
     };
-    if (status.rowsMatched !== input.lines) throw new Error(`the service has ${status.rowsMatched} of ${input.lines} events`);
+    if (status.rowsMatched !== input.lines)
+      throw new Error(`the service has ${status.rowsMatched} of ${input.lines} events`);
     const peakRssBytes = readStatusBytes(service.pid, 'VmHWM');
     const stored = Number(execFileSync('du', ['-sb', join(folder, 'engine')], { encoding: 'utf8' }).split('\t')[0]);
     return {
@@ -74,7 +83,10 @@ export async function measureServiceIngest(program: string, folder: string, inpu
 }
 
 /** From several senders, as the agent does. */
-export async function sendAll(batches: readonly Buffer[], send: (batch: Buffer, n: number) => Promise<unknown>): Promise<void> {
+export async function sendAll(
+  batches: readonly Buffer[],
+  send: (batch: Buffer, n: number) => Promise<unknown>,
+): Promise<void> {
   let next = 0;
   const sender = async (): Promise<void> => {
     for (let n = next++; n < batches.length; n = next++) await send(batches[n]!, n);
@@ -83,7 +95,8 @@ export async function sendAll(batches: readonly Buffer[], send: (batch: Buffer, 
 }
 
 /** JSON lines carry their own time; text lines are sent as the agent sends them, with the time of their read. */
-export const ingestPath = (kind: InputKind): string => `/v1/ingest/bench${kind === 'json' ? '?timestamp-field=time' : ''}`;
+export const ingestPath = (kind: InputKind): string =>
+  `/v1/ingest/bench${kind === 'json' ? '?timestamp-field=time' : ''}`;
 
 /** The input's lines in bodies of about 1 MiB, made before anything is measured. */
 export function batchesOf({ file, kind }: Input, encoding: Encoding): Buffer[] {

@@ -25,8 +25,23 @@ export async function startMeasuredService(
   connections: number,
   more: readonly string[] = [],
 ): Promise<MeasuredService> {
-  const argv = ['env', `TAILRACE_API_TOKEN=${TOKEN}`, process.execPath, '--disable-warning=ExperimentalWarning', program];
-  const running = await startMeasured([...argv, 'serve', '--listen', '127.0.0.1:0', '--data', folder, '--json', ...more]);
+  const argv = [
+    'env',
+    `TAILRACE_API_TOKEN=${TOKEN}`,
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
+    program,
+  ];
+  const running = await startMeasured([
+    ...argv,
+    'serve',
+    '--listen',
+    '127.0.0.1:0',
+    '--data',
+    folder,
+    '--json',
+    ...more,
+  ]);
   const url = await addressOf(running);
   const pool = new Pool(url, { connections });
   return {
@@ -41,7 +56,13 @@ export async function startMeasuredService(
   };
 }
 
-async function post(pool: Pool, path: string, body: string | Buffer, encoding: Encoding, key: string | undefined): Promise<unknown> {
+async function post(
+  pool: Pool,
+  path: string,
+  body: string | Buffer,
+  encoding: Encoding,
+  key: string | undefined,
+): Promise<unknown> {
   const { statusCode, body: reply } = await pool.request({
     method: 'POST',
     path,
@@ -55,7 +76,8 @@ async function post(pool: Pool, path: string, body: string | Buffer, encoding: E
   });
   const text = await reply.text();
   const json = JSON.parse(text) as { failed?: number };
-  if (statusCode !== 200 || (json.failed ?? 0) > 0) throw new Error(`${path} answered ${statusCode}: ${text.slice(0, 500)}`);
+  if (statusCode !== 200 || (json.failed ?? 0) > 0)
+    throw new Error(`${path} answered ${statusCode}: ${text.slice(0, 500)}`);
   return json;
 }
 
@@ -65,7 +87,8 @@ async function addressOf(service: { output(): string; isRunning(): boolean }): P
   for (;;) {
     const found = /"url":"([^"]+)"/.exec(service.output());
     if (found) return found[1]!;
-    if (!service.isRunning() || performance.now() > deadline) throw new Error(`the service did not start:\n${service.output()}`);
+    if (!service.isRunning() || performance.now() > deadline)
+      throw new Error(`the service did not start:\n${service.output()}`);
     await sleep(10);
   }
 }

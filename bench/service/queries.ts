@@ -54,7 +54,12 @@ const BATCH_LINES = 3000;
 const TIMES = 3;
 const HOUR_MS = 3_600_000;
 
-export async function measureQueries(program: string, folder: string, rows: number, turns: number): Promise<QueryFigures[]> {
+export async function measureQueries(
+  program: string,
+  folder: string,
+  rows: number,
+  turns: number,
+): Promise<QueryFigures[]> {
   const [data, copy] = [join(folder, 'queries'), join(folder, 'queries-copy')];
   try {
     await store(program, data, rows);
@@ -96,18 +101,21 @@ export async function compare(program: string, data: string, copy: string, turns
       };
       const { rows, matched } = await ask(TIMES);
       const ran = await direct.run({ statements, params, times: TIMES });
-      if (rows !== Math.min(ran, wanted)) throw new Error(`${query.name}: the service found ${rows} rows, the engine ${ran}`);
+      if (rows !== Math.min(ran, wanted))
+        throw new Error(`${query.name}: the service found ${rows} rows, the engine ${ran}`);
       const passes: (readonly [service: number, direct: number])[] = [];
       for (let turn = 0; turn < turns; turn++) {
         const serviceMs = await cpuMs(service.pid, () => ask(TIMES));
         passes.push([serviceMs, await cpuMs(direct.pid, () => direct.run({ statements, params, times: TIMES }))]);
       }
       figures.push({
-        name: query.name, text: query.text, matched,
+        name: query.name,
+        text: query.text,
+        matched,
         serviceMs: median(passes.map(([served]) => served)),
         directMs: median(passes.map(([, alone]) => alone)),
         ...differences(passes.map(([served, alone]) => served - alone)),
-      }); // prettier-ignore
+      });
     }
     return figures;
   } finally {
@@ -145,36 +153,70 @@ async function load(service: MeasuredService, rows: number): Promise<void> {
   const next = lineMaker('json', SEED);
   for (let sent = 0; sent < rows; sent += BATCH_LINES) {
     const lines = Array.from({ length: Math.min(BATCH_LINES, rows - sent) }, next);
-    await service.post('/v1/ingest/bench?timestamp-field=time', Buffer.from(`${lines.join('\n')}\n`), 'none', `batch-${sent}`);
+    await service.post(
+      '/v1/ingest/bench?timestamp-field=time',
+      Buffer.from(`${lines.join('\n')}\n`),
+      'none',
+      `batch-${sent}`,
+    );
   }
 }
 
 /** Makes what the service would, of the fields that its database names. */
-async function compiler(folder: string): Promise<(query: Query, startTime: string) => Omit<Order, 'times'> & { readonly wanted: number }> {
+async function compiler(
+  folder: string,
+): Promise<(query: Query, startTime: string) => Omit<Order, 'times'> & { readonly wanted: number }> {
   const db = new DatabaseSync(join(folder, 'service.db'));
-  const fields = db.prepare('select name, types from fields').all().map((row) => [String(row['name']), Number(row['types'])] as const);
+  const fields = db
+    .prepare('select name, types from fields')
+    .all()
+    .map((row) => [String(row['name']), Number(row['types'])] as const);
   db.close();
   const engine = await openChdb(folder, { limits: queryLimitsOf(DEFAULT_LIMITS), sync: false });
   const written = (await engine.ownColumns()).get('ds_1') ?? [];
   await engine.close();
-  const dataset = { id: 1, name: 'bench', table: 'ds_1', created: '', who: '', description: '', retentionDays: 0, fields: new Map(fields), notes: new Map(), mapFields: [], own: ownFieldsOf(written), written };
-  const settings = settingsClause({ ...querySettings(queryLimitsOf(DEFAULT_LIMITS)), ...optionSettings({ fresh: true }) });
+  const dataset = {
+    id: 1,
+    name: 'bench',
+    table: 'ds_1',
+    created: '',
+    who: '',
+    description: '',
+    retentionDays: 0,
+    fields: new Map(fields),
+    notes: new Map(),
+    mapFields: [],
+    own: ownFieldsOf(written),
+    written,
+  };
+  const settings = settingsClause({
+    ...querySettings(queryLimitsOf(DEFAULT_LIMITS)),
+    ...optionSettings({ fresh: true }),
+  });
   return ({ text, counts, lastHour }, startTime) => {
     const [start, end] = [startTime, END].map((time) => BigInt(Date.parse(time)) * 1_000_000n) as [bigint, bigint];
     const params = new Params();
     const environment = { params, now: end, start, end, step: 60_000_000_000n };
     const tree = planOf(readQuery(`['bench'] | ${text}`), new Map());
-    const { rows, count } = programOf(tree, { datasetsOf: () => [dataset], environment, bounds: { start: lastHour ? start : undefined, end: undefined }, limit: undefined, cursor: undefined });
+    const { rows, count } = programOf(tree, {
+      datasetsOf: () => [dataset],
+      environment,
+      bounds: { start: lastHour ? start : undefined, end: undefined },
+      limit: undefined,
+      cursor: undefined,
+    });
     const bound = Object.fromEntries(Object.entries(params.values).map(([name, value]) => [name, String(value)]));
     const statements = [...(counts ? [count] : []), rows.sql].map((sql) => `${sql} ${settings}`);
     return { statements, params: bound, wanted: rows.wanted };
   };
-} // prettier-ignore
+}
 
 /** The engine's process on the copied data. */
 async function startDirect(folder: string) {
   const script = fileURLToPath(new URL('direct.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, folder], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ended = once(child, 'exit');
   await lines.next();

@@ -5,7 +5,15 @@ const TARGET_MS = 10;
 
 export function renderQueries(figures: readonly QueryFigures[], rows: number): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const head = ['query', 'matched', 'through the service', 'the same SQL in the engine', 'overhead', 'spread', `target ≤ ${TARGET_MS} ms`];
+  const head = [
+    'query',
+    'matched',
+    'through the service',
+    'the same SQL in the engine',
+    'overhead',
+    'spread',
+    `target ≤ ${TARGET_MS} ms`,
+  ];
   const body = figures.map(({ name, matched, serviceMs, directMs, overheadMs, spreadMs }) => [
     name,
     matched.toLocaleString('en'),

@@ -27,7 +27,8 @@ const SEED = 20_260_102;
 const TARGET_CPU_SECONDS = 60;
 const MB = 1e6;
 
-const wants = ({ only }: Options, name: string): boolean => only.length === 0 || only.some((part) => name.includes(part));
+const wants = ({ only }: Options, name: string): boolean =>
+  only.length === 0 || only.some((part) => name.includes(part));
 /** Whether `--only` wants it. */
 export const wantsService = (options: Options): boolean => wants(options, 'service/ingest');
 export const wantsQueries = (options: Options): boolean => wants(options, 'service/query');
@@ -35,7 +36,10 @@ export const wantsBeside = (options: Options): boolean => wants(options, 'servic
 
 export async function measureService(options: Options, program: string, folder: string): Promise<ServiceRow[]> {
   const inputs = new Map(
-    (['json', 'text'] as const).map((kind) => [kind, writeInput(kind, SEED, options.serviceBytes, join(folder, `service-${kind}.log`))]),
+    (['json', 'text'] as const).map((kind) => [
+      kind,
+      writeInput(kind, SEED, options.serviceBytes, join(folder, `service-${kind}.log`)),
+    ]),
   );
   const passes = SCENARIOS.map((): ServiceFigures[] => []);
   for (let run = 1; run <= options.runs; run++)
@@ -51,7 +55,10 @@ export async function measureService(options: Options, program: string, folder: 
     encoding,
     inputBytes: options.serviceBytes,
     figures: Object.fromEntries(
-      (Object.keys(passes[n]![0]!) as (keyof ServiceFigures)[]).map((key) => [key, median(passes[n]!.map((figures) => figures[key]))]),
+      (Object.keys(passes[n]![0]!) as (keyof ServiceFigures)[]).map((key) => [
+        key,
+        median(passes[n]!.map((figures) => figures[key])),
+      ]),
     ) as unknown as ServiceFigures,
   }));
 }

@@ -17,7 +17,10 @@ const DEADLINE_MS = 60_000;
 export function findVictoriaLogs(): VictoriaLogs | undefined {
   for (const program of PROGRAMS) {
     try {
-      const version = execFileSync(program, ['-version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+      const version = execFileSync(program, ['-version'], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }).trim();
       return { program, version };
     } catch {
       // Not there: the next name.
@@ -37,25 +40,42 @@ export async function startVictoriaLogs({ program }: VictoriaLogs, folder: strin
   ]);
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections });
   const request = async (path: string, body: string | Buffer, type: string): Promise<string> => {
-    const { statusCode, body: reply } = await pool.request({ method: 'POST', path, body, headers: { 'content-type': type } });
+    const { statusCode, body: reply } = await pool.request({
+      method: 'POST',
+      path,
+      body,
+      headers: { 'content-type': type },
+    });
     const text = await reply.text();
     if (statusCode >= 300) throw new Error(`${path} answered ${statusCode}: ${text.slice(0, 500)}`);
     return text;
   };
   const deadline = performance.now() + DEADLINE_MS;
   for (;;) {
-    const isUp = await pool.request({ method: 'GET', path: '/health' }).then(({ body }) => body.text().then(() => true), () => false); // prettier-ignore
+    const isUp = await pool.request({ method: 'GET', path: '/health' }).then(
+      ({ body }) => body.text().then(() => true),
+      () => false,
+    );
     if (isUp) break;
-    if (!running.isRunning() || performance.now() > deadline) throw new Error(`${program} did not start:\n${running.output()}`);
+    if (!running.isRunning() || performance.now() > deadline)
+      throw new Error(`${program} did not start:\n${running.output()}`);
     await sleep(50);
   }
   return {
     pid: running.pid,
     ingest: async (body: Buffer): Promise<void> =>
-      void (await request('/insert/jsonline?_time_field=time&_msg_field=msg&_stream_fields=hostname', body, 'application/stream+json')),
+      void (await request(
+        '/insert/jsonline?_time_field=time&_msg_field=msg&_stream_fields=hostname',
+        body,
+        'application/stream+json',
+      )),
     /** The answer's lines. */
     query: async (text: string): Promise<number> => {
-      const answer = await request('/select/logsql/query', `query=${encodeURIComponent(text)}`, 'application/x-www-form-urlencoded');
+      const answer = await request(
+        '/select/logsql/query',
+        `query=${encodeURIComponent(text)}`,
+        'application/x-www-form-urlencoded',
+      );
       return answer.split('\n').filter((line) => line !== '').length;
     },
     async stop(): Promise<void> {

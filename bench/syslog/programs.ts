@@ -80,7 +80,16 @@ ruleset(name="ship") {
 ${input}
 `,
   );
-  const program = [join(RSYSLOG, 'rsyslogd'), '-n', '-M', join(RSYSLOG, 'modules'), '-i', join(folder, 'pid'), '-f', file];
+  const program = [
+    join(RSYSLOG, 'rsyslogd'),
+    '-n',
+    '-M',
+    join(RSYSLOG, 'modules'),
+    '-i',
+    join(folder, 'pid'),
+    '-f',
+    file,
+  ];
   return ['env', `LD_LIBRARY_PATH=${join(RSYSLOG, 'lib')}`, ...program];
 }
 

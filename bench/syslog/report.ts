@@ -10,7 +10,9 @@ export function renderSyslog(rows: readonly SyslogRow[]): string {
     row.transport.toUpperCase(),
     row.program,
     row.cpuSecondsPerMillion.toFixed(2),
-    row.lost === 0 ? '0' : `${Math.round(row.lost).toLocaleString('en')} (${((100 * row.lost) / row.sent).toFixed(2)} %)`,
+    row.lost === 0
+      ? '0'
+      : `${Math.round(row.lost).toLocaleString('en')} (${((100 * row.lost) / row.sent).toFixed(2)} %)`,
     memoryText(row),
     `${Math.round(row.rate / 1000)} k`,
   ]);

@@ -38,7 +38,9 @@ export interface SyslogRow {
 const TRANSPORTS: readonly Transport[] = ['tcp', 'udp'];
 
 function wantedTransports({ only }: Options): readonly Transport[] {
-  return TRANSPORTS.filter((transport) => only.length === 0 || only.some((part) => `syslog/${transport}`.includes(part)));
+  return TRANSPORTS.filter(
+    (transport) => only.length === 0 || only.some((part) => `syslog/${transport}`.includes(part)),
+  );
 }
 
 export function wantsSyslog(options: Options): boolean {
@@ -79,7 +81,12 @@ export async function measureSyslog(options: Options, agent: string, folder: str
   });
 }
 
-async function pass(program: SyslogProgram, transport: Transport, messages: number, folder: string): Promise<SyslogRow> {
+async function pass(
+  program: SyslogProgram,
+  transport: Transport,
+  messages: number,
+  folder: string,
+): Promise<SyslogRow> {
   rmSync(folder, { recursive: true, force: true });
   const sink = await startSink();
   try {
@@ -122,8 +129,23 @@ async function pass(program: SyslogProgram, transport: Transport, messages: numb
 /** Sends by loggen, and answers how many messages it says it sent. */
 async function send(transport: Transport, port: number, messages: number): Promise<number> {
   const rate = transport === 'tcp' ? 100_000_000 : UDP_RATE;
-  const args = ['--inet', transport === 'tcp' ? '--stream' : '--dgram', '--size', String(MESSAGE_BYTES), '--number', String(messages)];
-  const { stdout, stderr } = await execute('loggen', [...args, '--rate', String(rate), '--interval', '300', '127.0.0.1', String(port)]);
+  const args = [
+    '--inet',
+    transport === 'tcp' ? '--stream' : '--dgram',
+    '--size',
+    String(MESSAGE_BYTES),
+    '--number',
+    String(messages),
+  ];
+  const { stdout, stderr } = await execute('loggen', [
+    ...args,
+    '--rate',
+    String(rate),
+    '--interval',
+    '300',
+    '127.0.0.1',
+    String(port),
+  ]);
   const count = [...(stderr + stdout).matchAll(/count=(\d+)/g)].at(-1)?.[1];
   if (count === undefined) throw new Error(`loggen did not say how much it sent: ${stderr}`);
   return Number(count);
@@ -138,6 +160,10 @@ function cpuSeconds(pid: number): number {
 /** Waits until the system's table has the socket. */
 async function listens(transport: Transport, port: number): Promise<void> {
   const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} `;
-  for (const deadline = Date.now() + READY_MS; !readFileSync(`/proc/net/${transport}`, 'latin1').includes(address); await sleep(50))
+  for (
+    const deadline = Date.now() + READY_MS;
+    !readFileSync(`/proc/net/${transport}`, 'latin1').includes(address);
+    await sleep(50)
+  )
     if (Date.now() > deadline) throw new Error(`nothing listens on ${transport} port ${port}`);
 }

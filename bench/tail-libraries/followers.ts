@@ -21,8 +21,10 @@ const TailFile = createRequire(import.meta.url)('tail-file') as new (file: strin
 
 export const followers: Readonly<Record<string, Follow>> = {
   'tail-file, pos': (file, saved, deliver) => withTailFile(file, saved.at(-1), deliver, (tail) => String(tail.pos)),
-  'tail-file, posNext': (file, saved, deliver) => withTailFile(file, saved.at(-1), deliver, (tail) => String(tail.posNext)),
-  'tail-file, findStart': (file, saved, deliver) => withTailFile(file, saved.at(-1), deliver, (_, line) => String(numberOf(line)), true),
+  'tail-file, posNext': (file, saved, deliver) =>
+    withTailFile(file, saved.at(-1), deliver, (tail) => String(tail.posNext)),
+  'tail-file, findStart': (file, saved, deliver) =>
+    withTailFile(file, saved.at(-1), deliver, (_, line) => String(numberOf(line)), true),
   '@logdna/tail-file, flush': (file, saved, deliver) => withLogdna(file, saved.at(-1), deliver, 'flush'),
   '@logdna/tail-file, counted': (file, saved, deliver) => withLogdna(file, saved.at(-1), deliver, 'counted'),
   'tailrace, app.log': followWithTailrace((file) => file),
@@ -70,7 +72,12 @@ async function withTailFile(
  * `@logdna/tail-file` is a stream of bytes. It reports a position with its `flush` events; or its user counts the bytes
  * of the lines taken, and begins again at 0 when it says that the file was renamed.
  */
-async function withLogdna(file: string, from: string | undefined, deliver: Deliver, kind: 'flush' | 'counted'): Promise<void> {
+async function withLogdna(
+  file: string,
+  from: string | undefined,
+  deliver: Deliver,
+  kind: 'flush' | 'counted',
+): Promise<void> {
   const start = Number(from ?? 0);
   const tail = new LogdnaTailFile(file, { startPos: start, pollFileIntervalMs: 100 });
   let flushed = start;

@@ -76,7 +76,10 @@ async function handOver(block: Block, deliver: Deliver): Promise<void> {
     const before = bytes.subarray(Math.max(block.start, end - TAIL_BYTES), end);
     const offset = block.single ? block.offset + block.single.length : block.offset + end - block.start;
     const tail = block.single?.tail ?? { length: before.length, crc: crc32(before) };
-    const wait = deliver(bytes.toString('utf8', start, end - 1), [block.stream, offset, tail.length, tail.crc].join(' '));
+    const wait = deliver(
+      bytes.toString('utf8', start, end - 1),
+      [block.stream, offset, tail.length, tail.crc].join(' '),
+    );
     if (wait) await wait;
     start = end;
   }
@@ -97,7 +100,13 @@ function openStore(file: string, saved: readonly string[]): StreamStore {
   }
   return {
     mint(source, path, identity, startAt = 0) {
-      const at = { startAt, resumeAt: startAt, tail: { length: 0, crc: 0 }, contentSum: undefined, createdMs: Date.now() };
+      const at = {
+        startAt,
+        resumeAt: startAt,
+        tail: { length: 0, crc: 0 },
+        contentSum: undefined,
+        createdMs: Date.now(),
+      };
       const stream = { id: randomBytes(16).toString('hex'), source, path, identity, ...at };
       streams.set(stream.id, stream);
       save();

@@ -87,7 +87,7 @@ export function writeJsonInput(seed: number, bytes: number, file: string): Input
       return `${JSON.stringify(event)}\n`;
     });
     lines += chunk.length;
-    written += writeSync(descriptor, chunk.join('')); // prettier-ignore
+    written += writeSync(descriptor, chunk.join(''));
   }
   closeSync(descriptor);
   return { kind: 'json', file, bytes: written, lines, kept };

@@ -21,7 +21,8 @@ export interface TransformRow {
   readonly peakPrivateBytes: number;
 }
 
-const wants = ({ only }: Options, name: string): boolean => only.length === 0 || only.some((part) => `transform/${name}`.includes(part));
+const wants = ({ only }: Options, name: string): boolean =>
+  only.length === 0 || only.some((part) => `transform/${name}`.includes(part));
 
 export const wantsTransforms = (options: Options): boolean => PIPELINES.some(({ name }) => wants(options, name));
 
@@ -43,7 +44,8 @@ export async function measureTransforms(options: Options, program: string, folde
   const syslogNg = findSyslogNg();
   const scenarios = PIPELINES.filter(({ name }) => wants(options, name)).map((pipeline): Scenario => {
     const input = pipeline.kind === 'text' ? text : pipeline.filters === true ? kept : json;
-    const pass = (): Promise<Figures> => runAgent(program, run, input, 'none', { transform: pipeline.text, time: pipeline.time ?? 'read' });
+    const pass = (): Promise<Figures> =>
+      runAgent(program, run, input, 'none', { transform: pipeline.text, time: pipeline.time ?? 'read' });
     const { name, text: steps, target, over, times } = pipeline;
     return { name, text: steps, target, over, times, startup: 'agent', bytes: input.bytes, pass };
   });

@@ -16,7 +16,8 @@ export function renderExample(): string {
   for (const [type, table] of Object.entries(sourceTables))
     lines.push(`  ${SOURCE_TYPES[type as SourceTypeName].exampleId}:`, ...renderTable(table, '    '));
   lines.push('', 'sinks:');
-  for (const { exampleId, fields } of Object.values(SINK_TYPES)) lines.push(`  ${exampleId}:`, ...renderTable(fields, '    '));
+  for (const { exampleId, fields } of Object.values(SINK_TYPES))
+    lines.push(`  ${exampleId}:`, ...renderTable(fields, '    '));
   return `${lines.join('\n')}\n`;
 }
 

@@ -2,7 +2,7 @@
 import type { JsonSchema, Table } from '../../src/config/fields/field.ts';
 import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 
-const LINE_WIDTH = 140;
+const LINE_WIDTH = 120;
 
 /** As text, laid out like the rest of the repository. */
 export function renderJsonSchema(): string {

@@ -20,14 +20,24 @@ function renderTables(): string {
 }
 
 function section(title: string, table: Table): string {
-  return [`### ${title}`, '', '| Key | Value | Default | What it does |', '|---|---|---|---|', ...rows(table, ''), ''].join('\n');
+  return [
+    `### ${title}`,
+    '',
+    '| Key | Value | Default | What it does |',
+    '|---|---|---|---|',
+    ...rows(table, ''),
+    '',
+  ].join('\n');
 }
 
 function rows(table: Table, prefix: string): string[] {
   return Object.entries(table).flatMap(([key, field]) => {
     if (field.kind.table !== undefined) return rows(field.kind.table, `${prefix}${key}.`);
     const inner = field.kind.inner === undefined ? [] : rows(field.kind.inner, `${prefix}${key}.`);
-    return [`| ${[`\`${prefix}${key}\``, field.kind.type, defaultOf(field), field.doc].map(cell).join(' | ')} |`, ...inner];
+    return [
+      `| ${[`\`${prefix}${key}\``, field.kind.type, defaultOf(field), field.doc].map(cell).join(' | ')} |`,
+      ...inner,
+    ];
   });
 }
 

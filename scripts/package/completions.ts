@@ -3,7 +3,9 @@ import type { CommandEntry, OptionEntry } from './command-table.ts';
 
 /** Names of the commands directly below `words`. */
 function namesBelow(commands: readonly CommandEntry[], words: readonly string[]): CommandEntry[] {
-  return commands.filter((each) => each.words.length === words.length + 1 && words.every((word, n) => each.words[n] === word));
+  return commands.filter(
+    (each) => each.words.length === words.length + 1 && words.every((word, n) => each.words[n] === word),
+  );
 }
 
 function flagsOf({ options }: CommandEntry): string[] {
@@ -25,7 +27,8 @@ export function bashCompletion(commands: readonly CommandEntry[]): string {
   });
   const choices = commands.flatMap((command) =>
     choicesOf(command).map(
-      (option) => `    ${quoted(`${command.words.join(' ')} ${option.long}`)}) words=${quoted(option.choices.join(' '))} ;;`,
+      (option) =>
+        `    ${quoted(`${command.words.join(' ')} ${option.long}`)}) words=${quoted(option.choices.join(' '))} ;;`,
     ),
   );
   const known = commands.filter(({ words }) => words.length > 0).map(({ words }) => quoted(words.join(' ')));
@@ -53,8 +56,12 @@ complete -o filenames -F _tailrace tailrace
 
 export function zshCompletion(commands: readonly CommandEntry[]): string {
   const cases = commands.map((command) => {
-    const subs = namesBelow(commands, command.words).map((sub) => quoted(`${sub.words.at(-1)}:${sub.description.replaceAll(':', '\\:')}`));
-    const flags = command.options.map(({ long, description }) => quoted(`${long}:${description.replaceAll(':', '\\:')}`));
+    const subs = namesBelow(commands, command.words).map((sub) =>
+      quoted(`${sub.words.at(-1)}:${sub.description.replaceAll(':', '\\:')}`),
+    );
+    const flags = command.options.map(({ long, description }) =>
+      quoted(`${long}:${description.replaceAll(':', '\\:')}`),
+    );
     return `    ${quoted(command.words.join(' '))}) subs=(${subs.join(' ')}) flags=(${[...flags, "'--help:shows help'"].join(' ')}) ;;`;
   });
   const known = commands.filter(({ words }) => words.length > 0).map(({ words }) => quoted(words.join(' ')));
@@ -82,7 +89,10 @@ export function fishCompletion(commands: readonly CommandEntry[]): string {
     const condition = conditionOf(commands, command);
     const subs = namesBelow(commands, command.words);
     return [
-      ...subs.map((sub) => `complete -c tailrace -f -n ${quoted(condition)} -a ${quoted(sub.words.at(-1)!)} -d ${quoted(sub.description)}`),
+      ...subs.map(
+        (sub) =>
+          `complete -c tailrace -f -n ${quoted(condition)} -a ${quoted(sub.words.at(-1)!)} -d ${quoted(sub.description)}`,
+      ),
       ...command.options.map(({ short, long, value, choices, description }) => {
         const names = `${short === undefined ? '' : ` -s ${short.slice(1)}`} -l ${long.slice(2)}`;
         const takes = choices.length > 0 ? ` -x -a ${quoted(choices.join(' '))}` : value === undefined ? '' : ' -r';

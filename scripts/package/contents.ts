@@ -14,7 +14,9 @@ export interface Component {
 
 /** The packages that these files are of, by name. */
 export function bundledComponents(root: string, sources: readonly string[]): Component[] {
-  const folders = new Set(sources.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []));
+  const folders = new Set(
+    sources.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
+  );
   return [...folders].map((folder) => readComponent(join(root, folder))).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -55,7 +57,13 @@ export function billOfMaterials(components: readonly Component[], version: strin
     licenses: [/ (OR|AND) /.test(license) ? { expression: license } : { license: { id: license } }],
   }));
   const hash = createHash('sha256').update(JSON.stringify(list)).digest('hex');
-  const uuid = [hash.slice(0, 8), hash.slice(8, 12), `5${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-');
+  const uuid = [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `5${hash.slice(13, 16)}`,
+    `8${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ].join('-');
   const bom = {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',

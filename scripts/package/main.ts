@@ -4,7 +4,17 @@
  * `--out DIR` puts them elsewhere.
  */
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,7 +29,9 @@ import { run } from './run.ts';
 import { packageFiles } from './tree.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const { values } = parseArgs({ options: { arch: { type: 'string' }, out: { type: 'string' }, fast: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: { arch: { type: 'string' }, out: { type: 'string' }, fast: { type: 'boolean', default: false } },
+});
 const out = values.out ?? join(root, 'dist', 'packages');
 const archs = (values.arch?.split(',') ?? ['x64', 'arm64']) as Arch[];
 const version = readVersion(root);

@@ -28,7 +28,9 @@ export function manualPage(commands: readonly CommandEntry[], { version, date }:
     '.SH DESCRIPTION',
     escape(program?.description ?? ''),
     '.PP',
-    escape('The agent reads /etc/tailrace/tailrace.yaml where no other configuration is named. Its service is tailrace.service.'),
+    escape(
+      'The agent reads /etc/tailrace/tailrace.yaml where no other configuration is named. Its service is tailrace.service.',
+    ),
     '.SH COMMANDS',
     ...rest.flatMap(commandLines),
     '.SH "EXIT STATUS"',
@@ -60,7 +62,9 @@ function commandLines({ words, description, arguments: wanted, options }: Comman
   return [
     `.SS "${escape(synopsis)}"`,
     escape(sentence(description)),
-    ...wanted.filter((each) => each.description !== '').flatMap((each) => ['.TP', `.I ${escape(each.term)}`, escape(each.description)]),
+    ...wanted
+      .filter((each) => each.description !== '')
+      .flatMap((each) => ['.TP', `.I ${escape(each.term)}`, escape(each.description)]),
     ...options.flatMap(optionLines),
   ];
 }

@@ -16,7 +16,9 @@ export function findNode(root: string, arch: Arch, folder: string): string {
   if (!locked) throw new Error(`the lock file names no node-linux-${arch}`);
   const { version, integrity } = locked;
   mkdirSync(folder, { recursive: true });
-  const packed = JSON.parse(run('npm', ['pack', '--json', `node-linux-${arch}@${version}`], { cwd: folder })) as { integrity: string }[];
+  const packed = JSON.parse(run('npm', ['pack', '--json', `node-linux-${arch}@${version}`], { cwd: folder })) as {
+    integrity: string;
+  }[];
   if (packed[0]?.integrity !== integrity)
     throw new Error(`node-linux-${arch}@${version} does not have the integrity that the lock file names`);
   const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;

@@ -8,7 +8,9 @@ import { writeTree } from './tree.ts';
 const ARCHITECTURES = { x64: 'x86_64', arm64: 'aarch64' } as const;
 
 /** Paths that Debian and the RPM distributions name differently. */
-const MOVED: Readonly<Record<string, string>> = { '/usr/share/zsh/vendor-completions/': '/usr/share/zsh/site-functions/' };
+const MOVED: Readonly<Record<string, string>> = {
+  '/usr/share/zsh/vendor-completions/': '/usr/share/zsh/site-functions/',
+};
 
 /** Writes `tailrace-VERSION-1.ARCH.rpm`; returns its path. */
 export function buildRpm(options: PackageOptions): string {

@@ -29,7 +29,11 @@ const UNITS = ['tailrace.service', 'tailrace@.service', 'tailrace-syslog.socket'
 
 export function packageFiles({ root, executable, commands, version, date, licences }: TreeOptions): PackageFile[] {
   const read = (path: string): Buffer => readFileSync(join(root, path));
-  const text = (path: string, content: string | Buffer, mode = 0o644): PackageFile => ({ path, mode, content: Buffer.from(content) });
+  const text = (path: string, content: string | Buffer, mode = 0o644): PackageFile => ({
+    path,
+    mode,
+    content: Buffer.from(content),
+  });
   const packed = (path: string, content: string | Buffer): PackageFile =>
     // Level 9 and no time: the same bytes in every build.
     text(path, gzipSync(content, { level: 9 }));

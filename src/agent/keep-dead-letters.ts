@@ -22,11 +22,21 @@ export async function keepDeadLetters(
   letters: readonly DeadLetter[],
 ): Promise<'kept' | 'dropped'> {
   const nowMs = options.clock.now();
-  const isReplay = letters.some(({ stream, spanOffset }) => options.replay.originalOf(stream, spanOffset) !== undefined);
-  return options.deadLetters.put(name, await Promise.all(letters.map((letter) => place(options, letter, nowMs))), isReplay);
+  const isReplay = letters.some(
+    ({ stream, spanOffset }) => options.replay.originalOf(stream, spanOffset) !== undefined,
+  );
+  return options.deadLetters.put(
+    name,
+    await Promise.all(letters.map((letter) => place(options, letter, nowMs))),
+    isReplay,
+  );
 }
 
-async function place({ replay, components, state }: DeadLetterOptions, letter: DeadLetter, nowMs: number): Promise<Letter> {
+async function place(
+  { replay, components, state }: DeadLetterOptions,
+  letter: DeadLetter,
+  nowMs: number,
+): Promise<Letter> {
   // In a replay, span offsets are indexes of letters.
   const original = replay.originalOf(letter.stream, letter.spanOffset);
   if (original) {

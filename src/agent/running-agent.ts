@@ -71,7 +71,12 @@ export class RunningAgent implements Agent {
     this.#saver = new SettlementSaver(state, this.#clock);
     this.#watchdog = new Watchdog(this.#clock, this.#log, SAVE_EVERY_MS);
     const { dataDir, deadLetter } = options.config;
-    this.#deadLetters = new DeadLetters(join(dataDir, 'dead-letters'), deadLetter.maxBytes, deadLetter.whenFull, state.letters);
+    this.#deadLetters = new DeadLetters(
+      join(dataDir, 'dead-letters'),
+      deadLetter.maxBytes,
+      deadLetter.whenFull,
+      state.letters,
+    );
     this.#deadLetters.hasRoom = () => this.#components.retryLetters();
     this.#telemetry = new TelemetryListener({
       histograms: this.#histograms,
@@ -83,7 +88,8 @@ export class RunningAgent implements Agent {
       letters: this.#deadLetters,
       log: this.#log,
       sink: (id) => this.#components.sinks.get(id),
-      datasetOf: (source, { config }) => inForce.config.sources.find(({ id }) => id === source)?.dataset ?? config.dataset,
+      datasetOf: (source, { config }) =>
+        inForce.config.sources.find(({ id }) => id === source)?.dataset ?? config.dataset,
       accountingOf: (source) => this.#components.replayAccountingOf(source),
       nextBatchId: () => state.ledger.nextId(),
     });
@@ -206,9 +212,24 @@ export class RunningAgent implements Agent {
 
   #createBuilder(): Promise<Builder> {
     const { sinksOnly = false, once } = this.#options;
-    const [components, state, clock, deadLetters, replay] = [this.#components, this.#state, this.#clock, this.#deadLetters, this.#replay];
+    const [components, state, clock, deadLetters, replay] = [
+      this.#components,
+      this.#state,
+      this.#clock,
+      this.#deadLetters,
+      this.#replay,
+    ];
     return Builder.create({
-      ...{ inForce: this.#inForce, once, sinksOnly, components, state, clock, log: this.#log, histograms: this.#histograms },
+      ...{
+        inForce: this.#inForce,
+        once,
+        sinksOnly,
+        components,
+        state,
+        clock,
+        log: this.#log,
+        histograms: this.#histograms,
+      },
       saver: this.#saver,
       paused: (sink, dataset) => this.#notePause(sink, dataset),
       deadLetter: (name, letters) => keepDeadLetters({ deadLetters, replay, components, state, clock }, name, letters),
@@ -232,18 +253,23 @@ export class RunningAgent implements Agent {
       );
     for (const { source } of this.#components.sources.values()) await source.open();
     this.#state.noteStarted([...this.#components.sources.keys()]);
-    this.#control = await startControl(config.dataDir, this.#log, (request) => this.#answer(request, builder)).catch((error: unknown) => {
-      // Keep shipping without it, for example on a full disk.
-      this.#log.error(
-        { reason: messageOf(error) },
-        'no command can reach this agent: dead-letters replay and drop, and explain, will fail',
-      );
-      return undefined;
-    });
+    this.#control = await startControl(config.dataDir, this.#log, (request) => this.#answer(request, builder)).catch(
+      (error: unknown) => {
+        // Keep shipping without it, for example on a full disk.
+        this.#log.error(
+          { reason: messageOf(error) },
+          'no command can reach this agent: dead-letters replay and drop, and explain, will fail',
+        );
+        return undefined;
+      },
+    );
   }
 
   #answer(request: ControlRequest, { shapers }: Builder): Promise<unknown> {
-    return answerCommand({ agent: this, components: this.#components, shapers, state: this.#state, reload: this.#options.reload }, request);
+    return answerCommand(
+      { agent: this, components: this.#components, shapers, state: this.#state, reload: this.#options.reload },
+      request,
+    );
   }
 
   async #run(builder: Builder): Promise<void> {

@@ -69,8 +69,13 @@ async function stopSource(id: string, source: Source, log: Log): Promise<void> {
 }
 
 /** Saves what moved last; while another process holds the database, until the deadline. */
-export async function saveAtLast(state: Pick<State, 'save' | 'refused'>, clock: Clock, deadline: AbortSignal): Promise<void> {
-  while (!state.save() && state.refused.refusal?.isHeld === true && !deadline.aborted) await clock.sleep(HELD_RETRY_MS, deadline);
+export async function saveAtLast(
+  state: Pick<State, 'save' | 'refused'>,
+  clock: Clock,
+  deadline: AbortSignal,
+): Promise<void> {
+  while (!state.save() && state.refused.refusal?.isHeld === true && !deadline.aborted)
+    await clock.sleep(HELD_RETRY_MS, deadline);
 }
 
 /** Saves positions, then waits until the files of the batches that were settled last are gone. True when they are saved. */

@@ -41,7 +41,8 @@ export function settleEvents(batch: Batch, refused: ReadonlyMap<number, { readon
   walkRuns(batch, ({ accounting, firstEvent }, first, events, sent, unsent, firstSent) => {
     const rest = unsent === 'none' ? 'filtered' : unsent === 'dead_lettered' ? batch.withheld.fate : unsent;
     const start = firstEvent + first;
-    if (refused.size === 0) return accounting.settle(start, start + events, sent === 0 ? rest : worseOf(rest, 'delivered'));
+    if (refused.size === 0)
+      return accounting.settle(start, start + events, sent === 0 ? rest : worseOf(rest, 'delivered'));
     for (let event = 0; event < events; event++) {
       let worst: SettledAs = rest;
       for (let sub = 0; sub < sent; sub++) {
@@ -54,9 +55,17 @@ export function settleEvents(batch: Batch, refused: ReadonlyMap<number, { readon
 }
 
 /** Where a dead letter comes from. */
-export type Origin = Pick<DeadLetter, 'sink' | 'dataset' | 'source' | 'stream' | 'spanOffset' | 'spanEnd' | 'eventInSpan' | 'sub'>;
+export type Origin = Pick<
+  DeadLetter,
+  'sink' | 'dataset' | 'source' | 'stream' | 'spanOffset' | 'spanEnd' | 'eventInSpan' | 'sub'
+>;
 
-function originOf({ owner, dataset }: Batch, { source, stream, from, to }: HeldSpan, eventInSpan: number, sub: number | undefined): Origin {
+function originOf(
+  { owner, dataset }: Batch,
+  { source, stream, from, to }: HeldSpan,
+  eventInSpan: number,
+  sub: number | undefined,
+): Origin {
   return {
     sink: sinkOf(owner),
     dataset,
@@ -70,14 +79,21 @@ function originOf({ owner, dataset }: Batch, { source, stream, from, to }: HeldS
 }
 
 /** The origins of events that are sent, by their places in the body. */
-export function originsOf<T>(batch: Batch, wanted: ReadonlyMap<number, T>): { index: number; what: T; origin: Origin }[] {
+export function originsOf<T>(
+  batch: Batch,
+  wanted: ReadonlyMap<number, T>,
+): { index: number; what: T; origin: Origin }[] {
   const found: { index: number; what: T; origin: Origin }[] = [];
   walkRuns(batch, (span, first, events, sent, _, firstSent) => {
     for (let index = firstSent; index < firstSent + events * sent; index++) {
       const what = wanted.get(index);
       if (what === undefined) continue;
       const place = index - firstSent;
-      found.push({ index, what, origin: originOf(batch, span, first + Math.floor(place / sent), sent > 1 ? place % sent : undefined) });
+      found.push({
+        index,
+        what,
+        origin: originOf(batch, span, first + Math.floor(place / sent), sent > 1 ? place % sent : undefined),
+      });
     }
   });
   return found;

@@ -4,7 +4,16 @@
  * `open`: takes events. `recovered`: of an earlier process, before older ones are read again. `writing`: until the disk buffer has it.
  * `waiting`: for a worker. `parked`: for the dead letters, or for a time. `unreadable`: for the next process, which rebuilds it from its files.
  */
-export type BatchState = 'open' | 'recovered' | 'writing' | 'waiting' | 'in_flight' | 'parked' | 'unreadable' | 'settled' | 'dropped';
+export type BatchState =
+  | 'open'
+  | 'recovered'
+  | 'writing'
+  | 'waiting'
+  | 'in_flight'
+  | 'parked'
+  | 'unreadable'
+  | 'settled'
+  | 'dropped';
 
 export type BatchEvent =
   /** It was found in the disk buffer, and belongs to files. */

@@ -133,7 +133,14 @@ export class Batch {
     if (withheld.isAny) this.withheld.add(withheld.events.map((each) => ({ ...each, event: before + each.event })));
     for (const span of spans) {
       const last = this.spans.at(-1);
-      if (!last || last.closed || span.closed || last.stream !== span.stream || last.to !== span.from || last.digest !== span.digest) {
+      if (
+        !last ||
+        last.closed ||
+        span.closed ||
+        last.stream !== span.stream ||
+        last.to !== span.from ||
+        last.digest !== span.digest
+      ) {
         this.spans.push(span);
         continue;
       }
@@ -162,9 +169,21 @@ export class Batch {
   }
 
   /** Adds bytes of another stream that continue the span's event; they are no events of their own. */
-  #follow({ accounting, source, digest }: HeldSpan, { stream, from, to, sum, tail }: StreamRange, firstEvent: number): void {
+  #follow(
+    { accounting, source, digest }: HeldSpan,
+    { stream, from, to, sum, tail }: StreamRange,
+    firstEvent: number,
+  ): void {
     const content = { from, to, events: 0, sum: this.canBeRebuilt ? sum : 0, tail };
-    this.spans.push({ accounting, firstEvent, source, stream, digest: `${digest}${CONTINUES}`, ...content, closed: true });
+    this.spans.push({
+      accounting,
+      firstEvent,
+      source,
+      stream,
+      digest: `${digest}${CONTINUES}`,
+      ...content,
+      closed: true,
+    });
   }
 
   /** Gives back the memory that it takes. */
@@ -187,7 +206,19 @@ export class Batch {
         run.events += events;
         continue;
       }
-      const next = { accounting, firstEvent, source, stream: '', digest: '', from: 0, to: 0, events, sum: 0, tail: NO_TAIL, closed: true };
+      const next = {
+        accounting,
+        firstEvent,
+        source,
+        stream: '',
+        digest: '',
+        from: 0,
+        to: 0,
+        events,
+        sum: 0,
+        tail: NO_TAIL,
+        closed: true,
+      };
       runs.set(accounting, next);
       condensed.push(next);
     }
@@ -236,19 +267,21 @@ export class Batch {
 
   /** Its row in the database. */
   toStored(): StoredBatch {
-    const spans = this.spans.map(({ source, stream, from, to, events, bytes, sum, tail, digest, reads, groups }): StoredSpan => ({
-      source,
-      stream,
-      from,
-      to,
-      events,
-      sum,
-      tail,
-      digest,
-      ...(bytes === undefined ? {} : { bytes }),
-      ...(reads ? { reads: [...reads] } : {}),
-      ...(groups ? { groups } : {}),
-    }));
+    const spans = this.spans.map(
+      ({ source, stream, from, to, events, bytes, sum, tail, digest, reads, groups }): StoredSpan => ({
+        source,
+        stream,
+        from,
+        to,
+        events,
+        sum,
+        tail,
+        digest,
+        ...(bytes === undefined ? {} : { bytes }),
+        ...(reads ? { reads: [...reads] } : {}),
+        ...(groups ? { groups } : {}),
+      }),
+    );
     return { id: this.id, key: this.key, owner: this.owner, dataset: this.dataset, events: this.events, spans };
   }
 }
@@ -258,7 +291,13 @@ export class Batch {
  * generation of a file, so the same offsets of another generation give another key. `run` is of the process that made the batch: where
  * files and data folder go back to a snapshot, the same place may be read again at another time, which makes other events of it.
  */
-export function keyOf(sink: string, dataset: string, spans: readonly (Span & { digest: string })[], run = '', retired = ''): string {
+export function keyOf(
+  sink: string,
+  dataset: string,
+  spans: readonly (Span & { digest: string })[],
+  run = '',
+  retired = '',
+): string {
   const named = spans.map((span) => [span.source, span.stream, span.from, span.to, span.events, span.sum, span.digest]);
   return keyFrom([sink, dataset, named, run, retired]);
 }

@@ -129,7 +129,12 @@ function isEmptyText(bytes: Buffer, from: number, to: number): boolean {
 let cuts: { readonly block: Block; readonly upTo: Map<number, number> } | undefined;
 
 /** Each event by its own position, so that the sum is the same however blocks and spans are cut. */
-function sumOfEvents({ window, start, ends, offset }: Block, positions: readonly number[], from: number, to: number): number {
+function sumOfEvents(
+  { window, start, ends, offset }: Block,
+  positions: readonly number[],
+  from: number,
+  to: number,
+): number {
   let sum = 0;
   for (let n = firstAbove(ends!, from); n < ends!.length && ends![n]! <= to; n++)
     sum = addSums(sum, contentSum(window.bytes, positions[n - 1] ?? offset, ends![n - 1] ?? start, ends![n]));

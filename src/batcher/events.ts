@@ -54,8 +54,14 @@ export function offsetOfEvent(bytes: Buffer, index: number): number {
  * The places of the events that the service named, with its errors, or undefined when the named ones are not exactly `failed` different
  * events.
  */
-export function locateFailures(body: Buffer, failures: readonly NamedFailure[], failed: number): Map<number, string> | undefined {
+export function locateFailures(
+  body: Buffer,
+  failures: readonly NamedFailure[],
+  failed: number,
+): Map<number, string> | undefined {
   const places = placesOf(splitEvents(body), failures);
-  const found = new Map(failures.flatMap(({ error }, n) => (places[n] === undefined ? [] : [[places[n], error] as const])));
+  const found = new Map(
+    failures.flatMap(({ error }, n) => (places[n] === undefined ? [] : [[places[n], error] as const])),
+  );
   return found.size === failed && failures.length === failed ? found : undefined;
 }

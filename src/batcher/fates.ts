@@ -43,7 +43,8 @@ export class Fates {
 
   /** Calls `visit` for each run; `sent` is of each of its events. */
   walk(visit: (events: number, sent: number, unsent: Unsent) => void): void {
-    for (let at = 0; at < this.#runs.length; at += NUMBERS) visit(this.#runs[at]!, this.#runs[at + 1]!, UNSENT[this.#runs[at + 2]!]!);
+    for (let at = 0; at < this.#runs.length; at += NUMBERS)
+      visit(this.#runs[at]!, this.#runs[at + 1]!, UNSENT[this.#runs[at + 2]!]!);
   }
 
   /** As the disk buffer keeps them. */

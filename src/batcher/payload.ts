@@ -32,7 +32,10 @@ export class Payload {
   }
 
   /** Moves its bytes out of its slot, which another batch may have; it counts for its own size and `extraBytes`. */
-  leaveSlot(budget: { takeAnyway(bytes: number): void; release(bytes: number, slot: Region | undefined): void }, extraBytes: number): void {
+  leaveSlot(
+    budget: { takeAnyway(bytes: number): void; release(bytes: number, slot: Region | undefined): void },
+    extraBytes: number,
+  ): void {
     if (!this.slot) return;
     const { memory, slot } = this;
     this.body = Buffer.from(this.body);
@@ -103,7 +106,10 @@ const CHUNK_BYTES = 128 * 1024;
 const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 18 };
 
 const KINDS: Readonly<Record<Compressed, { readonly create: () => Compressor; readonly end: number }>> = {
-  gzip: { create: () => createGzip({ chunkSize: CHUNK_BYTES, level: 1, memLevel: 9 }) as Compressor, end: constants.Z_FINISH },
+  gzip: {
+    create: () => createGzip({ chunkSize: CHUNK_BYTES, level: 1, memLevel: 9 }) as Compressor,
+    end: constants.Z_FINISH,
+  },
   zstd: {
     create: () => createZstdCompress({ chunkSize: CHUNK_BYTES, params: ZSTD_PARAMS }) as Compressor,
     end: constants.ZSTD_e_end,

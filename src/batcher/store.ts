@@ -131,7 +131,9 @@ export class Preparation {
     try {
       return (await persist(() => storeOf(stores, batch).load(batch), {}, refused)) ? 'loaded' : 'stopped';
     } catch (error) {
-      const end = batch.canBeRebuilt ? 'it is read from its files again at the next start' : 'its events are counted as dropped';
+      const end = batch.canBeRebuilt
+        ? 'it is read from its files again at the next start'
+        : 'its events are counted as dropped';
       log.error(
         { sink: sink.id, events: batch.events, reason: messageOf(error) },
         `a batch of the disk buffer cannot be read any more; ${end}`,

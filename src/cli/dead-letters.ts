@@ -24,7 +24,11 @@ const ACTIONS = ['list', 'show', 'replay', 'drop'] as const;
 type Action = (typeof ACTIONS)[number];
 
 /** Resolves with the exit code: 0 done, 1 something could not be read or sent again. Throws `TailraceError`. */
-export async function deadLetters(action: string, ids: readonly string[], args: ArgumentsOf<'dead-letters'>): Promise<number> {
+export async function deadLetters(
+  action: string,
+  ids: readonly string[],
+  args: ArgumentsOf<'dead-letters'>,
+): Promise<number> {
   checkUsage(action, ids, args);
   const file = findConfig(args.config);
   const config = loadWithoutSecrets(file, process.env);
@@ -41,14 +45,19 @@ export async function deadLetters(action: string, ids: readonly string[], args: 
 }
 
 /** Checked before the configuration is loaded: these mistakes do not depend on it. */
-function checkUsage(action: string, ids: readonly string[], { all, sink }: ArgumentsOf<'dead-letters'>): asserts action is Action {
+function checkUsage(
+  action: string,
+  ids: readonly string[],
+  { all, sink }: ArgumentsOf<'dead-letters'>,
+): asserts action is Action {
   if (!ACTIONS.some((known) => known === action))
     throw usageError(`dead-letters does not know "${action}"`, 'use list, show, replay or drop');
   if (action === 'show' && ids.length === 0)
     throw usageError('show needs the id of a dead letter', 'tailrace dead-letters list shows the ids');
   if (action === 'drop' && ids.length === 0 && all !== true)
     throw usageError('drop removes dead letters for good, so it needs their ids', 'name them, or give --all');
-  if (action !== 'replay' && sink !== undefined) throw usageError(`--sink is for replay, not for ${action}`, 'leave it out');
+  if (action !== 'replay' && sink !== undefined)
+    throw usageError(`--sink is for replay, not for ${action}`, 'leave it out');
 }
 
 function list(config: Config, ids: readonly string[], json: boolean): number {
@@ -69,7 +78,9 @@ function list(config: Config, ids: readonly string[], json: boolean): number {
     }
   }
   const none =
-    ids.length > 0 ? 'No dead letters with these ids; tailrace dead-letters list shows those that are there.' : 'No dead letters.';
+    ids.length > 0
+      ? 'No dead letters with these ids; tailrace dead-letters list shows those that are there.'
+      : 'No dead letters.';
   if (events + unread === 0 && (!json || ids.length > 0)) say(none);
   else if (!json || unread > 0) {
     const missing = unread > 0 ? `, and ${plural(unread, 'file')} of dead letters could not be read` : '';
@@ -98,7 +109,8 @@ async function replay(
   const names = sinks.map(({ id }) => id);
   if (sink !== undefined && !names.includes(sink))
     throw usageError(`no sink of the configuration has the id "${sink}"`, `use one of ${names.join(', ')}`);
-  const asked = sink === undefined ? { command: 'replay', args: ids } : { command: 'replay-through', args: [sink, ...ids] };
+  const asked =
+    sink === undefined ? { command: 'replay', args: ids } : { command: 'replay-through', args: [sink, ...ids] };
   const answer = await askAgent(dataDir, asked);
   const result = answer ? (answer.result as ReplayResult) : await replayAlone(loadConfig(file, process.env), ids, sink);
   if (!result) return 1;
@@ -112,7 +124,11 @@ async function replay(
 }
 
 /** Sends them without a running agent. Undefined where the service refuses (a line on stderr), or a signal comes first; nothing is lost. */
-async function replayAlone(config: Config, ids: readonly string[], sink: string | undefined): Promise<ReplayResult | undefined> {
+async function replayAlone(
+  config: Config,
+  ids: readonly string[],
+  sink: string | undefined,
+): Promise<ReplayResult | undefined> {
   const log = await createLog({ level: 'warn' });
   const agent = await startAgent({ config, once: true, log, sinksOnly: true });
   const deadline = new AbortController();
@@ -140,7 +156,11 @@ async function drop(config: Config, ids: readonly string[]): Promise<number> {
   const answer = await askAgent(config.dataDir, { command: 'drop', args: ids });
   const removed = answer ? (answer.result as { removed: number }).removed : await dropAlone(config, ids);
   for (const id of removed < ids.length ? ids : [])
-    if (!known.has(id)) say(`tailrace: no dead letter has the id ${JSON.stringify(id)}`, '  fix: tailrace dead-letters list shows the ids');
+    if (!known.has(id))
+      say(
+        `tailrace: no dead letter has the id ${JSON.stringify(id)}`,
+        '  fix: tailrace dead-letters list shows the ids',
+      );
   process.stdout.write(`the dead letters of ${plural(removed, 'id')} removed\n`);
   return ids.length === 0 || removed === ids.length ? 0 : 1;
 }

@@ -23,7 +23,10 @@ export function assertLimits(): void {
 }
 
 const relations: readonly (readonly [claim: string, holds: boolean])[] = [
-  ['escaped fields and a path fit a template', 2 * config.MAX_FIELDS_BYTES + PATH_AND_TABLES_BYTES <= kernel.MAX_TEMPLATE_BYTES],
+  [
+    'escaped fields and a path fit a template',
+    2 * config.MAX_FIELDS_BYTES + PATH_AND_TABLES_BYTES <= kernel.MAX_TEMPLATE_BYTES,
+  ],
   ['the service takes the largest batch', core.MAX_BATCH_BYTES <= service.SERVICE_BODY_BYTES],
   ['the service takes the most events of a batch', core.MAX_BATCH_EVENTS <= service.SERVICE_REQUEST_EVENTS],
   ['the service takes a batch with the most columns', core.MAX_CSV_COLUMNS <= service.SERVICE_DATASET_FIELDS],
@@ -37,7 +40,10 @@ const relations: readonly (readonly [claim: string, holds: boolean])[] = [
   ['a body may be set to its default', service.SERVICE_BODY_BYTES <= service.SERVICE_MOST_BODY_BYTES],
   ['fields may be set to their default', service.SERVICE_DATASET_FIELDS <= service.SERVICE_MOST_FIELDS],
   ['one body may be under way', service.SERVICE_BODY_BYTES <= service.SERVICE_INGEST_BYTES_IN_FLIGHT],
-  ['the default page is one that may be asked for', service.SERVICE_QUERY_DEFAULT_EVENTS <= service.SERVICE_QUERY_MAX_EVENTS],
+  [
+    'the default page is one that may be asked for',
+    service.SERVICE_QUERY_DEFAULT_EVENTS <= service.SERVICE_QUERY_MAX_EVENTS,
+  ],
   ['an escaped value fits a field of the engine', 2 * service.SERVICE_BOUND_VALUE_BYTES <= 128 * 1024],
   ['a statement fits the engine', service.SERVICE_QUERY_SQL <= 256 * 1024],
   ['selects nest as deep as the engine allows', service.SERVICE_QUERY_NESTING <= 100],
@@ -61,7 +67,10 @@ const relations: readonly (readonly [claim: string, holds: boolean])[] = [
   ['a message of several reads is longer than one read', syslog.SYSLOG_READ_BYTES < syslog.SYSLOG_SINGLE_BYTES],
   ['datagrams fit their places', syslog.SYSLOG_DATAGRAM_BYTES <= syslog.SYSLOG_DATAGRAMS_BYTES],
   ['the receive buffer holds the places', syslog.SYSLOG_DATAGRAMS_BYTES <= syslog.UDP_RECEIVE_BUFFER_BYTES],
-  ['the kernel holds datagrams and a message', syslog.SYSLOG_DATAGRAMS_BYTES + syslog.SYSLOG_SINGLE_BYTES < syslog.SYSLOG_KERNEL_BYTES],
+  [
+    'the kernel holds datagrams and a message',
+    syslog.SYSLOG_DATAGRAMS_BYTES + syslog.SYSLOG_SINGLE_BYTES < syslog.SYSLOG_KERNEL_BYTES,
+  ],
   ['a stop waits for a listener that stops', syslog.SYSLOG_STOP_MS <= agent.SOURCE_STOP_GRACE_MS],
 
   ['idle connections close before they are too old', sinks.MAX_IDLE_CONNECTION_MS < sinks.MAX_CONNECTION_AGE_MS],

@@ -10,10 +10,22 @@ import type { ArgumentsOf } from './options/command-options.ts';
 export type MigrateArguments = ArgumentsOf<'migrate'> & { readonly to: string };
 
 /** Resolves to the exit code. Throws a `TailraceError`. */
-export async function migrate({ data = 'tailrace-service', to, sync = false, json = false }: MigrateArguments): Promise<number> {
+export async function migrate({
+  data = 'tailrace-service',
+  to,
+  sync = false,
+  json = false,
+}: MigrateArguments): Promise<number> {
   refuseForeignFolder(resolve(data));
   const show = json ? showNothing : process.stderr.isTTY ? showInPlace : showEachDataset();
-  const result = await moveToCluster({ dataDir: resolve(data), to, sync, log: silentLog, env: process.env, onProgress: show });
+  const result = await moveToCluster({
+    dataDir: resolve(data),
+    to,
+    sync,
+    log: silentLog,
+    env: process.env,
+    onProgress: show,
+  });
   if (!json && process.stderr.isTTY) process.stderr.write('\n');
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else

@@ -16,7 +16,9 @@ export async function preset(action: string, name: string | undefined, args: Con
   if (action === 'list' && name === undefined) return list(own, args.json === true);
   if (action === 'show' && name !== undefined) return show(name, own, args.json === true);
   if (action === 'try' && name !== undefined) return tryFile(name, own, args.json === true);
-  throw new UsageError('E_PRESET', 'there is no such form of preset', { fix: 'write preset list, preset show NAME, or preset try FILE' });
+  throw new UsageError('E_PRESET', 'there is no such form of preset', {
+    fix: 'write preset list, preset show NAME, or preset try FILE',
+  });
 }
 
 async function list(own: OwnPresets, isJson: boolean): Promise<number> {
@@ -44,7 +46,11 @@ async function tryFile(file: string, own: OwnPresets, isJson: boolean): Promise<
   const trials = new Trials(own);
   try {
     const { lines, presets } = await fitPresets([...own.keys(), ...PRESET_NAMES], file, look.head, trials);
-    const shown = presets.map(({ name, lines: fitting }) => ({ name, lines: fitting, share: lines === 0 ? 0 : fitting / lines }));
+    const shown = presets.map(({ name, lines: fitting }) => ({
+      name,
+      lines: fitting,
+      share: lines === 0 ? 0 : fitting / lines,
+    }));
     if (isJson) await write(`${JSON.stringify({ file, lines, presets: shown })}\n`);
     else if (shown.length === 0) await write(`no preset fits the first ${lines} lines\n`);
     else

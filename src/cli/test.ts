@@ -65,7 +65,9 @@ export async function test(args: ConfigArguments): Promise<number> {
 
 function targetOf(config: Config, { source: sourceId, sink: sinkId }: TestConfig): PreviewTarget {
   const source = config.sources.find(({ id }) => id === sourceId);
-  const sinks = config.sinks.filter(({ id, inputs }) => (sinkId === undefined ? inputs.includes(sourceId) : id === sinkId));
+  const sinks = config.sinks.filter(({ id, inputs }) =>
+    sinkId === undefined ? inputs.includes(sourceId) : id === sinkId,
+  );
   const sink = sinks[0] ?? config.sinks[0];
   if (!source || !sink) throw new Error(`the test of "${sourceId}" was not checked`);
   return { config, source, sink };
@@ -91,7 +93,10 @@ async function eventsOf(
     log: silentLog,
     record: ({ sent, refusals, isDropped }) => {
       events.push(...sent.map((text) => JSON.parse(text) as Event));
-      unsent.push(...refusals.map((reason) => `dead letter: ${reason}`), ...(isDropped ? ['dropped: its transform failed'] : []));
+      unsent.push(
+        ...refusals.map((reason) => `dead letter: ${reason}`),
+        ...(isDropped ? ['dropped: its transform failed'] : []),
+      );
     },
   });
   try {
@@ -156,7 +161,9 @@ interface Comparison {
 /** `ignored` fields count only where they are expected. */
 function compareEvents(expected: readonly Event[], events: readonly Event[], ignored: ReadonlySet<string>): Comparison {
   const found = events.map((event, index) =>
-    Object.fromEntries(Object.entries(event).filter(([name]) => !ignored.has(name) || Object.hasOwn(expected[index] ?? {}, name))),
+    Object.fromEntries(
+      Object.entries(event).filter(([name]) => !ignored.has(name) || Object.hasOwn(expected[index] ?? {}, name)),
+    ),
   );
   const differences: Difference[] = [];
   for (let event = 0; event < Math.max(expected.length, found.length); event++) {
@@ -167,7 +174,8 @@ function compareEvents(expected: readonly Event[], events: readonly Event[], ign
     }
     const names = new Set([...Object.keys(wanted), ...Object.keys(got)]);
     for (const field of names) {
-      const isSame = Object.hasOwn(wanted, field) === Object.hasOwn(got, field) && isDeepStrictEqual(wanted[field], got[field]);
+      const isSame =
+        Object.hasOwn(wanted, field) === Object.hasOwn(got, field) && isDeepStrictEqual(wanted[field], got[field]);
       if (!isSame) differences.push({ event, field });
     }
   }

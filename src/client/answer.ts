@@ -13,7 +13,8 @@ export function describeAnswer(status: number, body: string): string {
 }
 
 /** The first characters, with an ellipsis where there are more. */
-export const shorten = (text: string, characters: number): string => (text.length > characters ? `${text.slice(0, characters)}…` : text);
+export const shorten = (text: string, characters: number): string =>
+  text.length > characters ? `${text.slice(0, characters)}…` : text;
 
 /** The `message` of a JSON error body, else the title or the words of the body. */
 function messageIn(body: string): string {
@@ -34,7 +35,9 @@ export function askedDelayMs(headers: Readonly<Record<string, string>>, nowMs: n
   const servedMs = dateMs(headers['date']) ?? nowMs;
   // The times are the service's: a clock here that is wrong must not make a wait of them.
   const sinceMs = Math.abs(servedMs - nowMs) > SAME_TIME_MS ? servedMs : nowMs;
-  const delays = [retryAfterMs(headers['retry-after'], sinceMs), rateLimitResetMs(headers, sinceMs)].filter((delay) => delay !== undefined);
+  const delays = [retryAfterMs(headers['retry-after'], sinceMs), rateLimitResetMs(headers, sinceMs)].filter(
+    (delay) => delay !== undefined,
+  );
   return delays.length === 0 ? undefined : Math.max(...delays);
 }
 
@@ -62,7 +65,9 @@ function rateLimitResetMs(headers: Readonly<Record<string, string>>, nowMs: numb
 }
 
 /** Headers with names in lower case, each with one value. */
-export function flattenHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+export function flattenHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Record<string, string> {
   const flat: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;

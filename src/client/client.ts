@@ -8,7 +8,15 @@ import type * as api from './api-types.ts';
 import { CONFIG_NAMES, type SettingNames } from './failure.ts';
 import { createHttp, type Tls } from './http.ts';
 import { readIngestResult, type IngestReply } from './answer.ts';
-import { asciiJson, edgeBaseOf, ingestPath, type IngestPath, prefixHeaders, timestampQuery, type TimestampOptions } from './paths.ts';
+import {
+  asciiJson,
+  edgeBaseOf,
+  ingestPath,
+  type IngestPath,
+  prefixHeaders,
+  timestampQuery,
+  type TimestampOptions,
+} from './paths.ts';
 import { type ApiRequest, createRequester, type Requester, type Retry } from './requester.ts';
 import { realTiming, type Timing } from './retry.ts';
 import { trimEndOf } from '../core/text/trim-end.ts';
@@ -77,14 +85,35 @@ export type Client = ReturnType<typeof createClient>;
 
 /** Opens no connection yet. Throws a `TypeError` for a malformed address. */
 export function createClient(options: ClientOptions) {
-  const { token, orgId, headerPrefix = 'X-Service-', timeoutMs = CLIENT_TIMEOUT_MS, proxy, tls, parseJson = JSON.parse, onRetry } = options;
+  const {
+    token,
+    orgId,
+    headerPrefix = 'X-Service-',
+    timeoutMs = CLIENT_TIMEOUT_MS,
+    proxy,
+    tls,
+    parseJson = JSON.parse,
+    onRetry,
+  } = options;
   const base = trimEndOf(new URL(options.url).href, '/');
   const edgeBase = options.edgeDomain === undefined ? base : edgeBaseOf(base, options.edgeDomain);
   const http = createHttp({ timeoutMs, isTls: /^https:/m.test(`${base}\n${edgeBase}`), proxy, tls });
   const names = options.names ?? CONFIG_NAMES;
   const timing = options.timing ?? realTiming;
   const hasCert = options.tls?.cert !== undefined;
-  const requester = createRequester({ http, base, edgeBase, token, orgId, headerPrefix, names, hasCert, timeoutMs, timing, onRetry });
+  const requester = createRequester({
+    http,
+    base,
+    edgeBase,
+    token,
+    orgId,
+    headerPrefix,
+    names,
+    hasCert,
+    timeoutMs,
+    timing,
+    onRetry,
+  });
 
   const list = <T>(path: string, what: string): Promise<T[]> =>
     requester.ask({ method: 'GET', path, repeatable: 'read' }, `a list of ${what}`, (text) => {
@@ -93,7 +122,8 @@ export function createClient(options: ClientOptions) {
     });
   const object = <T extends object>(request: ApiRequest, what: string, ...keys: (keyof T & string)[]): Promise<T> =>
     requester.ask(request, what, (text) => objectIn<T>(parseJson(text), keys));
-  const remove = async (path: string): Promise<void> => void (await requester.send({ method: 'DELETE', path, repeatable: 'no' }));
+  const remove = async (path: string): Promise<void> =>
+    void (await requester.send({ method: 'DELETE', path, repeatable: 'no' }));
   const json = (value: unknown, headers = {}) => ({
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(value),
@@ -113,7 +143,11 @@ export function createClient(options: ClientOptions) {
     edge: true,
     signal: how.signal,
   });
-  const apl = (text: string, format: string, { noCache, streamingDuration, queryId, signal, ...body }: AplOptions): ApiRequest => {
+  const apl = (
+    text: string,
+    format: string,
+    { noCache, streamingDuration, queryId, signal, ...body }: AplOptions,
+  ): ApiRequest => {
     const path = edgeBase === base ? '/v1/datasets/_apl' : '/v1/query/_apl';
     return question(path, { apl: text, ...body }, { format, noCache, streamingDuration, queryId, signal });
   };
@@ -121,22 +155,41 @@ export function createClient(options: ClientOptions) {
   return {
     datasets: {
       list: () => list<api.Dataset>('/v1/datasets', 'datasets'),
-      get: (id: string) => object<api.Dataset>({ method: 'GET', path: datasetPath(id), repeatable: 'read' }, 'a dataset', 'name'),
+      get: (id: string) =>
+        object<api.Dataset>({ method: 'GET', path: datasetPath(id), repeatable: 'read' }, 'a dataset', 'name'),
       create: (dataset: { readonly name: string; readonly description?: string }) =>
-        object<api.Dataset>({ method: 'POST', path: '/v1/datasets', ...json(dataset), repeatable: 'no' }, 'a dataset', 'name'),
+        object<api.Dataset>(
+          { method: 'POST', path: '/v1/datasets', ...json(dataset), repeatable: 'no' },
+          'a dataset',
+          'name',
+        ),
       update: (id: string, changes: { readonly description: string }) =>
-        object<api.Dataset>({ method: 'PUT', path: datasetPath(id), ...json(changes), repeatable: 'no' }, 'a dataset', 'name'),
+        object<api.Dataset>(
+          { method: 'PUT', path: datasetPath(id), ...json(changes), repeatable: 'no' },
+          'a dataset',
+          'name',
+        ),
       delete: (id: string) => remove(datasetPath(id)),
       /** Deletes the events older than `maxDuration`, such as `720h`; resolves with how many. */
       async trim(id: string, maxDuration: string): Promise<number> {
-        const request: ApiRequest = { method: 'POST', path: `${datasetPath(id)}/trim`, ...json({ maxDuration }), repeatable: 'no' };
+        const request: ApiRequest = {
+          method: 'POST',
+          path: `${datasetPath(id)}/trim`,
+          ...json({ maxDuration }),
+          repeatable: 'no',
+        };
         return (await object<{ numDeleted: number }>(request, 'a count of deleted events', 'numDeleted')).numDeleted;
       },
     },
     tokens: {
       list: () => list<api.Token>('/v2/tokens', 'tokens'),
       create: (wanted: api.NewToken) =>
-        object<api.CreatedToken>({ method: 'POST', path: '/v2/tokens', ...json(wanted), repeatable: 'no' }, 'a token', 'id', 'token'),
+        object<api.CreatedToken>(
+          { method: 'POST', path: '/v2/tokens', ...json(wanted), repeatable: 'no' },
+          'a token',
+          'id',
+          'token',
+        ),
       revoke: (id: string) => remove(`/v2/tokens/${encodeURIComponent(id)}`),
     },
     /** One request with the events of `body`. */
@@ -150,7 +203,12 @@ export function createClient(options: ClientOptions) {
       object<api.LegacyResult>(apl(text, 'legacy', how), 'a query result', 'buckets', 'status'),
     /** A structured query of one dataset. */
     queryDataset(id: string, query: api.LegacyQuery, how: LegacyOptions = {}) {
-      return object<api.LegacyResult>(question(`${datasetPath(id)}/query`, query, how), 'a query result', 'buckets', 'status');
+      return object<api.LegacyResult>(
+        question(`${datasetPath(id)}/query`, query, how),
+        'a query result',
+        'buckets',
+        'status',
+      );
     },
     /** The token's own that wait or run. */
     queries: {
@@ -171,7 +229,12 @@ const CONTENT_TYPES: Readonly<Record<IngestFormat, string>> = {
   csv: 'text/csv',
 };
 
-function ingestRequest(dataset: string, body: Uint8Array | string, how: IngestOptions, { headerPrefix }: Requester): ApiRequest {
+function ingestRequest(
+  dataset: string,
+  body: Uint8Array | string,
+  how: IngestOptions,
+  { headerPrefix }: Requester,
+): ApiRequest {
   const query = timestampQuery(how);
   if (how.csvDelimiter !== undefined) query.set('csv-delimiter', how.csvDelimiter);
   return {

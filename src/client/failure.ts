@@ -20,7 +20,13 @@ export interface SettingNames {
   readonly key: string;
 }
 
-export const CONFIG_NAMES: SettingNames = { url: 'url', proxy: 'proxy', ca: 'tls.ca', cert: 'tls.cert', key: 'tls.key' };
+export const CONFIG_NAMES: SettingNames = {
+  url: 'url',
+  proxy: 'proxy',
+  ca: 'tls.ca',
+  cert: 'tls.cert',
+  key: 'tls.key',
+};
 
 /** What to do about a service that cannot be reached, where the failure says no more. */
 export const UNREACHABLE_FIX = 'check url, and that the service runs and this machine may connect to it';
@@ -33,10 +39,16 @@ const UNKNOWN_AUTHORITY = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 /** Errors of a server that wants another client certificate, or one at all. */
-const CLIENT_CERTIFICATE = /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED|ACCESS_DENIED)/i;
+const CLIENT_CERTIFICATE =
+  /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED|ACCESS_DENIED)/i;
 
 /** `origin` is the address that was to be reached; `hasCert`: a client certificate is configured. */
-export function describeFailure(error: unknown, origin: string, hasCert = false, names: SettingNames = CONFIG_NAMES): Failure {
+export function describeFailure(
+  error: unknown,
+  origin: string,
+  hasCert = false,
+  names: SettingNames = CONFIG_NAMES,
+): Failure {
   const deepest = causeOf(error);
   const code = codeOf(deepest) || codeOf(error);
   const { host } = new URL(origin);
@@ -44,7 +56,9 @@ export function describeFailure(error: unknown, origin: string, hasCert = false,
   const isClosed = code === 'UND_ERR_SOCKET' || code === 'E_CLOSED';
   const closed = isTls && isClosed ? closedProblem(deepest, host, hasCert, names) : undefined;
   const plain =
-    !isTls && (isClosed || code === 'ECONNRESET' || isTlsAlert(deepest, code)) ? plainProblem(deepest, code, host, names) : undefined;
+    !isTls && (isClosed || code === 'ECONNRESET' || isTlsAlert(deepest, code))
+      ? plainProblem(deepest, code, host, names)
+      : undefined;
   const known = tlsProblem(deepest, code, host, hasCert, names) ?? proxyProblem(error, names) ?? closed ?? plain;
   if (known === undefined) return { code, message: plainMessage(deepest) };
   const [, fix] = known;
@@ -65,23 +79,37 @@ function plainProblem(error: unknown, code: string, host: string, { url }: Setti
 const certificateFix = (hasCert: boolean, { cert, key }: SettingNames): string =>
   hasCert ? `check ${cert} and ${key}` : `none is configured: set ${cert} and ${key}`;
 
-function tlsProblem(error: unknown, code: string, host: string, hasCert: boolean, names: SettingNames): Explained | undefined {
+function tlsProblem(
+  error: unknown,
+  code: string,
+  host: string,
+  hasCert: boolean,
+  names: SettingNames,
+): Explained | undefined {
   const certificate = `the certificate of ${host}`;
   if (UNKNOWN_AUTHORITY.has(code))
     return [
       `${certificate} is signed by an authority that is not trusted here`,
       `set ${names.ca} to the file with that authority's certificate`,
     ];
-  if (code === 'CERT_HAS_EXPIRED') return [`${certificate}, or one above it, has expired`, `renew it, or correct this machine's clock`];
-  if (code === 'CERT_NOT_YET_VALID') return [`${certificate} is not valid yet`, `correct this machine's clock, or the certificate`];
+  if (code === 'CERT_HAS_EXPIRED')
+    return [`${certificate}, or one above it, has expired`, `renew it, or correct this machine's clock`];
+  if (code === 'CERT_NOT_YET_VALID')
+    return [`${certificate} is not valid yet`, `correct this machine's clock, or the certificate`];
   if (code === 'CERT_REVOKED') return [`${certificate} was revoked`, `the service needs another one`];
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const held = (error as { cert?: { subjectaltname?: unknown } }).cert?.subjectaltname;
     const has = typeof held === 'string' && held !== '' ? ` (it names ${held.slice(0, 200)})` : '';
-    return [`${certificate} is for another host${has}`, `use a name that it holds in ${names.url}, or a certificate that holds this one`];
+    return [
+      `${certificate} is for another host${has}`,
+      `use a name that it holds in ${names.url}, or a certificate that holds this one`,
+    ];
   }
   if (CLIENT_CERTIFICATE.test(code))
-    return [`${host} ${hasCert ? 'does not take the' : 'wants a'} client certificate`, `${certificateFix(hasCert, names)} (${code})`];
+    return [
+      `${host} ${hasCert ? 'does not take the' : 'wants a'} client certificate`,
+      `${certificateFix(hasCert, names)} (${code})`,
+    ];
   if (code.endsWith('ALERT_HANDSHAKE_FAILURE'))
     return [`${host} refused the TLS handshake`, `if it wants a client certificate, ${certificateFix(hasCert, names)}`];
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code))
@@ -101,8 +129,12 @@ function proxyProblem(error: unknown, { proxy }: SettingNames): Explained | unde
   const text = messageOf(error);
   const status = /^Proxy response \((\d+)\)/.exec(text)?.[1] ?? (text.includes('(407)') ? '407' : undefined);
   if (status === '407')
-    return [`the proxy wants a user and password, or other ones (407)`, `give them in ${proxy}, as http://user:password@host:port`];
-  if (status !== undefined) return [`the proxy refused to connect (${status})`, `check ${proxy}, and that it may reach the service`];
+    return [
+      `the proxy wants a user and password, or other ones (407)`,
+      `give them in ${proxy}, as http://user:password@host:port`,
+    ];
+  if (status !== undefined)
+    return [`the proxy refused to connect (${status})`, `check ${proxy}, and that it may reach the service`];
   const name = error instanceof Error ? error.name : '';
   if (name === 'ProxyConnectionError' || name === 'SecureProxyConnectionError')
     return [`the proxy cannot be reached: ${plainMessage(causeOf(error))}`];
@@ -111,13 +143,15 @@ function proxyProblem(error: unknown, { proxy }: SettingNames): Explained | unde
 
 /** A host with several addresses fails with an error for each. */
 function plainMessage(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return [...new Set(error.errors.map(messageOf))].join(', ');
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return [...new Set(error.errors.map(messageOf))].join(', ');
   // OpenSSL ends its texts with a line break.
   return messageOf(error).replaceAll(/\s+/g, ' ').trim();
 }
 
 function causeOf(error: unknown): unknown {
   let deepest = error;
-  for (let depth = 0; depth < 5 && deepest instanceof Error && deepest.cause instanceof Error; depth++) deepest = deepest.cause;
+  for (let depth = 0; depth < 5 && deepest instanceof Error && deepest.cause instanceof Error; depth++)
+    deepest = deepest.cause;
   return deepest;
 }

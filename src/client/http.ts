@@ -49,7 +49,9 @@ export function createHttp({ timeoutMs, isTls, proxy, tls = {} }: HttpOptions): 
   const connect = { timeout: Math.min(timeoutMs, MAX_CONNECT_MS), ...secure };
   const common = { connections: CLIENT_CONNECTIONS, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   const dispatcher =
-    proxy === undefined ? new Agent({ ...common, connect }) : new ProxyAgent({ ...common, uri: proxy, requestTls: connect });
+    proxy === undefined
+      ? new Agent({ ...common, connect })
+      : new ProxyAgent({ ...common, uri: proxy, requestTls: connect });
 
   return {
     async send({ method, url, headers, body, signal }) {
@@ -64,7 +66,11 @@ export function createHttp({ timeoutMs, isTls, proxy, tls = {} }: HttpOptions): 
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
       const answered = flattenHeaders(answer.headers);
-      return { status: answer.statusCode, headers: answered, text: await readBounded(answer.body, answered['content-encoding']) };
+      return {
+        status: answer.statusCode,
+        headers: answered,
+        text: await readBounded(answer.body, answered['content-encoding']),
+      };
     },
     close: () => dispatcher.destroy(),
   };

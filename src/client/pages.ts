@@ -16,7 +16,11 @@ interface Place {
 }
 
 /** Pages of a query in APL. A query that has no pages, such as a summary, gives its one result. */
-export function pagesOf(client: Pick<Client, 'query'>, apl: string, options: AplOptions = {}): AsyncGenerator<TabularResult> {
+export function pagesOf(
+  client: Pick<Client, 'query'>,
+  apl: string,
+  options: AplOptions = {},
+): AsyncGenerator<TabularResult> {
   return follow((next) => client.query(apl, { ...options, ...next }), placeInTable);
 }
 

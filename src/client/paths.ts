@@ -41,5 +41,8 @@ export function prefixHeaders(prefix: string, headers: Readonly<Record<string, s
 
 /** JSON text of ASCII alone, for a header. */
 export function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.stringify(value).replaceAll(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

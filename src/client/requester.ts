@@ -61,10 +61,19 @@ export function createRequester(options: RequesterOptions) {
   /** A service may repeat what it was sent. */
   const hide = (text: string): string => hideSecretsIn(text, token === undefined ? [] : [token]);
 
-  const attempt = async (url: string, { method, headers, body, signal }: ApiRequest): Promise<HttpAnswer | ClientError> => {
+  const attempt = async (
+    url: string,
+    { method, headers, body, signal }: ApiRequest,
+  ): Promise<HttpAnswer | ClientError> => {
     try {
       const all = { ...common, ...headers };
-      const answer = await http.send({ method, url, headers: all, ...(body !== undefined && { body }), ...(signal && { signal }) });
+      const answer = await http.send({
+        method,
+        url,
+        headers: all,
+        ...(body !== undefined && { body }),
+        ...(signal && { signal }),
+      });
       answered.add(new URL(url).origin);
       return answer;
     } catch (cause) {
@@ -127,7 +136,10 @@ function refusal(
   const text = hide(received);
   const { code, fix } = codeOfStatus(status);
   const target = status >= 300 && status < 400 ? headers['location'] : undefined;
-  const what = target === undefined ? describeAnswer(status, text) : `HTTP ${status}, which leads to ${target}; redirects are not followed`;
+  const what =
+    target === undefined
+      ? describeAnswer(status, text)
+      : `HTTP ${status}, which leads to ${target}; redirects are not followed`;
   return new ClientError(code, hide(what), { method, url, status, body: parsed(text), fix });
 }
 
@@ -140,7 +152,12 @@ function parsed(text: string): unknown {
 }
 
 /** The error of a request without an answer. */
-function connectionError(cause: unknown, method: string, url: string, { names, timeoutMs, hasCert }: RequesterOptions): ClientError {
+function connectionError(
+  cause: unknown,
+  method: string,
+  url: string,
+  { names, timeoutMs, hasCert }: RequesterOptions,
+): ClientError {
   const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
   const { code: systemCode, message } = describeFailure(cause, new URL(url).origin, hasCert, names);
   const code: ClientErrorCode = timedOut ? 'E_TIMEOUT' : cause instanceof RangeError ? 'E_BAD_ANSWER' : 'E_CONNECTION';

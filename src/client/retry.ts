@@ -25,19 +25,26 @@ export const realTiming: Timing = {
   },
 };
 
-export const triesOf = (repeatable: Repeatable): number => (repeatable === 'keyed' ? CLIENT_INGEST_TRIES : CLIENT_TRIES);
+export const triesOf = (repeatable: Repeatable): number =>
+  repeatable === 'keyed' ? CLIENT_INGEST_TRIES : CLIENT_TRIES;
 
 /** The connection broke while the answer was awaited. */
 const CUT_OFF = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** `hasAnswered`: the service has answered this client before, so that a refused connection is a passing one. */
-export function isRetriable({ code, status, systemCode }: ClientError, repeatable: Repeatable, hasAnswered: boolean): boolean {
+export function isRetriable(
+  { code, status, systemCode }: ClientError,
+  repeatable: Repeatable,
+  hasAnswered: boolean,
+): boolean {
   // Over the limit nothing was done, whatever was asked.
   if (code === 'E_RATE_LIMITED') return true;
   if (repeatable === 'no') return false;
   if (status >= 500) return status !== 501;
   if (repeatable === 'read') return CUT_OFF.has(systemCode);
-  return status === 408 || code === 'E_TIMEOUT' || (code === 'E_CONNECTION' && (hasAnswered || CUT_OFF.has(systemCode)));
+  return (
+    status === 408 || code === 'E_TIMEOUT' || (code === 'E_CONNECTION' && (hasAnswered || CUT_OFF.has(systemCode)))
+  );
 }
 
 const BACKOFF = { initialBackoffMs: CLIENT_FIRST_WAIT_MS, maxBackoffMs: CLIENT_LAST_WAIT_MS };

@@ -35,7 +35,10 @@ function asWritten(sink: SinkConfig): SinkConfig {
   return sink.takesAll ? { ...sink, inputs: [] } : sink;
 }
 
-function compareComponents(before: readonly { readonly id: string }[], after: readonly { readonly id: string }[]): ComponentChanges {
+function compareComponents(
+  before: readonly { readonly id: string }[],
+  after: readonly { readonly id: string }[],
+): ComponentChanges {
   const old = new Map(before.map((component) => [component.id, component]));
   const kept = after.filter(({ id }) => old.has(id));
   const isSame = (component: { readonly id: string }): boolean => isDeepStrictEqual(component, old.get(component.id));

@@ -29,7 +29,8 @@ export function orderProblems(problems: readonly Problem[], ranks: ReadonlyMap<s
   const sorted = problems.toSorted((a, b) => rank(a) - rank(b) || a.line - b.line || a.column - b.column);
   const rest = sorted.splice(MAX_CONFIG_PROBLEMS);
   const [next] = rest;
-  if (next) sorted.push({ file: next.file, line: next.line, column: next.column, message: `${rest.length} more problems` });
+  if (next)
+    sorted.push({ file: next.file, line: next.line, column: next.column, message: `${rest.length} more problems` });
   return sorted;
 }
 

@@ -6,7 +6,9 @@ export type TransformConfig = {
   readonly onError: 'keep' | 'dead_letter' | 'drop' | undefined;
 } & ({ readonly kind: 'pipeline'; readonly text: string } | { readonly kind: 'script'; readonly file: string });
 
-export type Secret = { readonly kind: 'value'; readonly value: string } | { readonly kind: 'file'; readonly path: string };
+export type Secret =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'file'; readonly path: string };
 
 /** Absolute paths of PEM files. */
 export interface TlsFiles {

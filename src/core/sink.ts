@@ -64,7 +64,12 @@ export type CompressionSetting = 'auto' | 'gzip' | 'zstd' | 'none';
  */
 export type Outcome =
   | ({ readonly kind: 'delivered' } & Stored)
-  | ({ readonly kind: 'partial'; readonly failed: number; readonly failures: readonly NamedFailure[]; readonly detail: string } & Stored)
+  | ({
+      readonly kind: 'partial';
+      readonly failed: number;
+      readonly failures: readonly NamedFailure[];
+      readonly detail: string;
+    } & Stored)
   | {
       readonly kind: 'retry';
       readonly reason: RetryReason;
@@ -74,7 +79,13 @@ export type Outcome =
       /** The service says that it stored none of the events. */
       readonly isUnstored?: boolean;
     }
-  | { readonly kind: 'pause'; readonly reason: PauseReason; readonly detail: string; readonly fix: string; readonly isFinal?: boolean }
+  | {
+      readonly kind: 'pause';
+      readonly reason: PauseReason;
+      readonly detail: string;
+      readonly fix: string;
+      readonly isFinal?: boolean;
+    }
   | { readonly kind: 'halve' | 'bisect'; readonly detail: string };
 
 export interface Stored {
@@ -84,7 +95,14 @@ export interface Stored {
 }
 
 /** `token_changed` and `dataset_created`: resend at once, the token or dataset is available now. */
-type RetryReason = 'rate_limited' | 'timeout' | 'server_error' | 'network' | 'bad_answer' | 'token_changed' | 'dataset_created';
+type RetryReason =
+  | 'rate_limited'
+  | 'timeout'
+  | 'server_error'
+  | 'network'
+  | 'bad_answer'
+  | 'token_changed'
+  | 'dataset_created';
 export type PauseReason = 'unauthorized' | 'not_found' | 'unwritable';
 
 export interface SendResult {

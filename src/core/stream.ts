@@ -102,7 +102,13 @@ export interface Loss {
 /** The part of the state that sources use. */
 export interface StreamStore {
   /** Makes a new stream. It is on disk before the first batch that names it is sent, and after `persist` or about a second at the latest. */
-  mint(source: string, path: string, identity?: FileIdentity, startAt?: number, former?: readonly string[]): StreamRecord;
+  mint(
+    source: string,
+    path: string,
+    identity?: FileIdentity,
+    startAt?: number,
+    former?: readonly string[],
+  ): StreamRecord;
   list(source: string): StreamRecord[];
   /** True when the source ran on this data folder before, even if its streams are forgotten. Absent: ask `list`. */
   hasStarted?(source: string): boolean;

@@ -6,6 +6,8 @@ export const version: string = typeof TAILRACE_VERSION === 'string' ? TAILRACE_V
 
 function readVersion(): string {
   const { readFileSync } = process.getBuiltinModule('node:fs');
-  const parsed = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+  const parsed = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
   return parsed.version;
 }

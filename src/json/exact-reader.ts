@@ -13,7 +13,15 @@ export class JsonText {
   }
 }
 
-export type ExactValue = string | number | bigint | boolean | null | JsonText | ExactValue[] | { [key: string]: ExactValue };
+export type ExactValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | JsonText
+  | ExactValue[]
+  | { [key: string]: ExactValue };
 
 /** Nesting over which the text is refused. */
 const MAX_DEPTH = 1000;
@@ -27,7 +35,9 @@ export function parseExact(text: string): ExactValue {
   let at = 0;
 
   const fail = (): never => {
-    throw new SyntaxError(at < text.length ? `Unexpected ${JSON.stringify(text[at])} at position ${at}` : 'Unexpected end of JSON input');
+    throw new SyntaxError(
+      at < text.length ? `Unexpected ${JSON.stringify(text[at])} at position ${at}` : 'Unexpected end of JSON input',
+    );
   };
   const skip = (): void => {
     SPACE.lastIndex = at;

@@ -38,7 +38,10 @@ export function parseExactly(text: string): JsonValue | undefined {
 }
 
 /** Undefined for anything but a JSON object. `parse` may throw. */
-export function parseObject(text: string, parse: (text: string) => unknown = JSON.parse): Record<string, JsonValue> | undefined {
+export function parseObject(
+  text: string,
+  parse: (text: string) => unknown = JSON.parse,
+): Record<string, JsonValue> | undefined {
   try {
     const value = parse(text) as JsonValue | undefined;
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
@@ -60,7 +63,8 @@ export function parseLongIntegers(text: string, make: (digits: string) => unknow
   );
 }
 
-const printLong = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? rawNumber(String(value)) : value);
+const printLong = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? rawNumber(String(value)) : value;
 
 /** JSON text of a value that may hold `bigint` and infinite numbers. */
 export function writeJson(value: unknown): string {

@@ -21,7 +21,11 @@ const NEWLINE = 0x0a;
 const inner = new ByteWriter();
 
 /** The text of an object with these edits. */
-export function spliced(members: Members, edits: readonly Edit[], added: Iterable<readonly [string, string]> = []): string {
+export function spliced(
+  members: Members,
+  edits: readonly Edit[],
+  added: Iterable<readonly [string, string]> = [],
+): string {
   inner.clear();
   writeSpliced(inner, members, edits, added);
   return inner.bytes.toString('utf8');
@@ -39,7 +43,12 @@ export function writeSplicedLine(
 }
 
 /** Writes the object. `edits` by member; `added` are names with JSON text. */
-export function writeSpliced(out: ByteWriter, members: Members, edits: readonly Edit[], added: Iterable<readonly [string, string]>): void {
+export function writeSpliced(
+  out: ByteWriter,
+  members: Members,
+  edits: readonly Edit[],
+  added: Iterable<readonly [string, string]>,
+): void {
   const { bytes, keyFrom, valueFrom, valueTo, count, close } = members;
   out.byte(OPEN);
   let isEmpty = true;

@@ -26,6 +26,9 @@ export class Gaps {
     const joinsAfter = after !== undefined && at + length === after.at;
     const from = joinsBefore ? before.at : at;
     const end = joinsAfter ? after.at + after.length : at + length;
-    this.#gaps.splice(joinsBefore ? index - 1 : index, Number(joinsBefore) + Number(joinsAfter), { at: from, length: end - from });
+    this.#gaps.splice(joinsBefore ? index - 1 : index, Number(joinsBefore) + Number(joinsAfter), {
+      at: from,
+      length: end - from,
+    });
   }
 }

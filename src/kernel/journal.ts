@@ -10,7 +10,15 @@ import { checkRange } from './layout.ts';
 /** What kernel.wasm exports for it. */
 export interface JournalExports {
   setUpJournal(results: number, names: number, words: number, slots: number): void;
-  journalEntries(p: number, end: number, to: number, limit: number, table: number, tableEnd: number, context: number): void;
+  journalEntries(
+    p: number,
+    end: number,
+    to: number,
+    limit: number,
+    table: number,
+    tableEnd: number,
+    context: number,
+  ): void;
 }
 
 /** Which entries become events, and how. */
@@ -127,7 +135,9 @@ export function createJournalFactory(
     const { at: contextAt, bytes: context } = reserve(UNIT_AT + MAX_UNIT_BYTES);
     const table = reserve(MAX_EVENTS * ENTRY_BYTES);
     const unitBytes = context.write(unit, UNIT_AT);
-    [longest, contextAt + UNIT_AT, unitBytes, SLOWS.indexOf(slow)].forEach((value, n) => context.writeUInt32LE(value, 56 + 4 * n));
+    [longest, contextAt + UNIT_AT, unitBytes, SLOWS.indexOf(slow)].forEach((value, n) =>
+      context.writeUInt32LE(value, 56 + 4 * n),
+    );
     const ends: number[] = [];
     const positions: number[] = [];
     return {
@@ -136,7 +146,9 @@ export function createJournalFactory(
       read({ sequence, from, before, readAtMs }, input, start, end, output, at) {
         checkRange(input, start, end);
         context.write(sequence, 'latin1');
-        [from, before, Math.floor((readAtMs + DAY_MS) / 1000)].forEach((value, n) => context.writeDoubleLE(value, 32 + 8 * n));
+        [from, before, Math.floor((readAtMs + DAY_MS) / 1000)].forEach((value, n) =>
+          context.writeDoubleLE(value, 32 + 8 * n),
+        );
         const [to, limit, tableEnd] = [output.at + at, output.at + output.bytes.length, table.at + table.bytes.length];
         exports.journalEntries(input.at + start, input.at + end, to, limit, table.at, tableEnd, contextAt);
         for (let n = 0; n < results[2]! * ENTRY_BYTES; n += ENTRY_BYTES) {

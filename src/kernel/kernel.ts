@@ -37,7 +37,14 @@ import { encodeTemplate, timeKeysOf, timesOf } from './template.ts';
 import { createMemory, instantiate, PAGE_BYTES } from './web-assembly.ts';
 import { copyEvents } from './whole-events.ts';
 import type { WrapResult } from './wrap-result.ts';
-import { abbreviationImage, MAX_NAMED_ZONES, NAMED_ZONE_BYTES, namedZoneImage, type ZoneTable, zoneTable } from './times/zone-table.ts';
+import {
+  abbreviationImage,
+  MAX_NAMED_ZONES,
+  NAMED_ZONE_BYTES,
+  namedZoneImage,
+  type ZoneTable,
+  zoneTable,
+} from './times/zone-table.ts';
 
 /** A compiled shape: the bytes that the kernel writes around and into lines. */
 export interface Template {
@@ -99,12 +106,29 @@ export interface Kernel {
 
 /** What kernel.wasm exports; assembly/kernel.ts says what each does. */
 interface Exports extends SyslogExports, JournalExports {
-  setUp(results: number, prefix: number, scratch: number, stack: number, maxDepth: number, index: number, shapes: number): void;
+  setUp(
+    results: number,
+    prefix: number,
+    scratch: number,
+    stack: number,
+    maxDepth: number,
+    index: number,
+    shapes: number,
+  ): void;
   setUpTimes(time: number, zone: number, forms: number, abbreviations: number, zones: number): void;
   setRead(readAtMs: number, offsets: number): void;
   useTemplate(at: number): void;
   forgetShapes(): void;
-  wrap(p: number, end: number, out: number, base: number, limit: number, maxEvents: number, passes: number, ends: number): void;
+  wrap(
+    p: number,
+    end: number,
+    out: number,
+    base: number,
+    limit: number,
+    maxEvents: number,
+    passes: number,
+    ends: number,
+  ): void;
   count(p: number, end: number): number;
 }
 
@@ -148,7 +172,15 @@ export function createKernel(capacityBytes: number): Kernel {
   let nextNamed = 0;
   let loaded: Template | undefined;
   let loadedKeys = '';
-  const result: WrapResult = { consumed: 0, written: 0, events: 0, skipped: 0, replaced: 0, unknownZones: 0, stop: 'input' };
+  const result: WrapResult = {
+    consumed: 0,
+    written: 0,
+    events: 0,
+    skipped: 0,
+    replaced: 0,
+    unknownZones: 0,
+    stop: 'input',
+  };
 
   function reserve(size: number): Region {
     const length = aligned(size + KERNEL_SLACK_BYTES);
@@ -232,7 +264,8 @@ export function createKernel(capacityBytes: number): Kernel {
     wrap(template, readAtMs, input, start, end, output, at, limit, maxEvents, marks, ends) {
       checkRange(input, start, end);
       checkRange(output, at, limit);
-      if (template.shape.format === 'events') return copyEvents(result, count, input, start, end, output, at, limit, maxEvents);
+      if (template.shape.format === 'events')
+        return copyEvents(result, count, input, start, end, output, at, limit, maxEvents);
       setTime(readAtMs, (template as CompiledTemplate).zone);
       load(template as CompiledTemplate, marks);
       const passes = template.shape.format !== 'text' && !marks;

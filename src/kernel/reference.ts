@@ -4,7 +4,14 @@
  */
 import { type EventShape, isJson, type JsonValue, type Marks } from '../core/block.ts';
 import { MAX_JSON_DEPTH } from './limits.ts';
-import { type EventTime, formatEventTime, leadingTime, type TimeContext, wholeTextTime, wholeTime } from '../core/time/own-time.ts';
+import {
+  type EventTime,
+  formatEventTime,
+  leadingTime,
+  type TimeContext,
+  wholeTextTime,
+  wholeTime,
+} from '../core/time/own-time.ts';
 import { createZone, type Zone } from '../core/time/zone.ts';
 import { PAIR_KEY, TEXT_KEY } from './template.ts';
 import { trimEndOf } from '../core/text/trim-end.ts';
@@ -94,7 +101,12 @@ function timesOf(context: LineContext): (TimeContext & { hasUnknownZone: boolean
   if (!shape.time || timestampField !== undefined) return undefined;
   const { zone } = shape.time;
   if (!zones.has(zone)) zones.set(zone, createZone(zone));
-  const times = { zone: zones.get(zone)!, readAtMs, hasUnknownZone: false, unknownZone: () => void (times.hasUnknownZone = true) };
+  const times = {
+    zone: zones.get(zone)!,
+    readAtMs,
+    hasUnknownZone: false,
+    unknownZone: () => void (times.hasUnknownZone = true),
+  };
   return times;
 }
 
@@ -148,13 +160,17 @@ function escaped(line: Uint8Array): Buffer[] {
 function passedThrough(line: Uint8Array, context: LineContext): Buffer | undefined {
   const { shape, timestampField, readAtMs } = context;
   if (line.length > MAX_OBJECT_BYTES || line.includes(0x0a)) return undefined;
-  const text = trimEndOf(new TextDecoder('utf-8', { ignoreBOM: true }).decode(line), ' \t\r').replace(/^(?:[ \t\r]+|\ufeff[ \t\r]*)/, '');
+  const text = trimEndOf(new TextDecoder('utf-8', { ignoreBOM: true }).decode(line), ' \t\r').replace(
+    /^(?:[ \t\r]+|\ufeff[ \t\r]*)/,
+    '',
+  );
   if (!text.startsWith('{') || !isJson(text)) return undefined;
   const keys = topLevelKeys(text);
   if (keys === undefined) return undefined;
   const added = new Map(Object.entries(shape.fields).filter(([key]) => !keys.has(key)));
   const hasTime = keys.has('_time') || (timestampField !== undefined && keys.has(timestampField));
-  if (!hasTime && !Object.hasOwn(shape.fields, '_time')) added.set('_time', timeOfKeys(keys, context) ?? timeText(readAtMs));
+  if (!hasTime && !Object.hasOwn(shape.fields, '_time'))
+    added.set('_time', timeOfKeys(keys, context) ?? timeText(readAtMs));
   const splice = joined(added);
   return Buffer.from(`${text.slice(0, -1)}${keys.size === 0 ? splice.slice(1) : splice}}\n`);
 }
@@ -194,7 +210,8 @@ function scalarAt(text: string, at: number): string | undefined {
 }
 
 const DATE = /\{[ \t\r]*"\$date"[ \t\r]*:[ \t\r]*("(?:[^"\\]|\\.)*")/y;
-const PAIR = /\{[ \t\r]*"epochSecond"[ \t\r]*:[ \t\r]*(\d[\d.eE+-]*(?:[ \t\r]*,[ \t\r]*"nanoOfSecond"[ \t\r]*:[ \t\r]*\d+)?)/y;
+const PAIR =
+  /\{[ \t\r]*"epochSecond"[ \t\r]*:[ \t\r]*(\d[\d.eE+-]*(?:[ \t\r]*,[ \t\r]*"nanoOfSecond"[ \t\r]*:[ \t\r]*\d+)?)/y;
 
 /** Finds the time in an object that some programs write: a text, or seconds and the part after them. */
 function objectTime(key: string, text: string, at: number): string | undefined {

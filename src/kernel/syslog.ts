@@ -85,7 +85,15 @@ export const MAX_SUFFIX_BYTES = 1024;
 /** What kernel.wasm exports for it; assembly/syslog/syslog.ts says what each does. */
 export interface SyslogExports {
   setUpSyslog(results: number, words: number, priorities: number, scratch: number): void;
-  useSyslogSource(times: number, now: number, heads: number, nowSecond: number, longest: number, json: number, charset: number): void;
+  useSyslogSource(
+    times: number,
+    now: number,
+    heads: number,
+    nowSecond: number,
+    longest: number,
+    json: number,
+    charset: number,
+  ): void;
   useSyslogSuffix(at: number, length: number): void;
   syslogHeader(p: number, end: number, part: number, at: number): number;
   syslogStream(p: number, end: number, to: number, most: number, counting: number): void;
@@ -97,7 +105,15 @@ const PARTS = ['whole', 'rest', 'tag'];
 const FOUND = ['read', 'slow', 'time', 'data'] as const;
 const STOPS = ['input', 'slow', 'output', 'time'] as const;
 /** In the order of assembly/syslog/words.ts; each but the first and the last closes the value before it. */
-const WORDS = ['{"_time":"', '","message":"', '","host":"', '","appname":"', '","procid":"', '","msgid":"', ',"structured_data":'];
+const WORDS = [
+  '{"_time":"',
+  '","message":"',
+  '","host":"',
+  '","appname":"',
+  '","procid":"',
+  '","msgid":"',
+  ',"structured_data":',
+];
 const WORD_BYTES = 32;
 const PRIORITY_BYTES = 96;
 const PRIORITIES = 192;
@@ -174,7 +190,15 @@ export function createSyslogFactory(
     function load(): void {
       if (loaded === result) return;
       loaded = result;
-      exports.useSyslogSource(timesAt, timesAt + now, timesAt + headsAt, second, longest, JSON_MODES.indexOf(json), hasCharset ? 1 : 0);
+      exports.useSyslogSource(
+        timesAt,
+        timesAt + now,
+        timesAt + headsAt,
+        second,
+        longest,
+        JSON_MODES.indexOf(json),
+        hasCharset ? 1 : 0,
+      );
     }
 
     function read(to: number): SyslogResult {
@@ -206,7 +230,13 @@ export function createSyslogFactory(
           suffixThere = suffix;
         }
         exports.useSyslogSuffix(timesAt + ownSuffix, suffix.length);
-        exports.syslogStream(input.at + start, input.at + end, output.at + at, output.at + limit, framing.isCounting ? 1 : 0);
+        exports.syslogStream(
+          input.at + start,
+          input.at + end,
+          output.at + at,
+          output.at + limit,
+          framing.isCounting ? 1 : 0,
+        );
         framing.isCounting = results[6] === 1;
         result.at = results[0]! - input.at;
         return read(output.at + at);
@@ -214,7 +244,12 @@ export function createSyslogFactory(
 
       table({ region, count }, start, output, at, limit) {
         prepare(output, at, limit);
-        exports.syslogTable(region.at + start * ENTRY_BYTES, region.at + count * ENTRY_BYTES, output.at + at, output.at + limit);
+        exports.syslogTable(
+          region.at + start * ENTRY_BYTES,
+          region.at + count * ENTRY_BYTES,
+          output.at + at,
+          output.at + limit,
+        );
         result.at = (results[0]! - region.at) / ENTRY_BYTES;
         return read(output.at + at);
       },
@@ -223,7 +258,10 @@ export function createSyslogFactory(
         const at = message.byteOffset - memory.byteOffset;
         if (message.buffer !== memory.buffer || at < 0) throw new RangeError('kernel: a message outside of its memory');
         load();
-        const found = FOUND[exports.syslogHeader(at, at + message.length, PARTS.indexOf(part), header!.byteOffset - memory.byteOffset)]!;
+        const found =
+          FOUND[
+            exports.syslogHeader(at, at + message.length, PARTS.indexOf(part), header!.byteOffset - memory.byteOffset)
+          ]!;
         const isTimeOdd = header![4] === 1;
         const [clock, fraction] = [textAt(2), isTimeOdd ? undefined : textAt(4)];
         return {

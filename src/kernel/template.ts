@@ -36,12 +36,21 @@ const TIME_KEY = 1n << 61n;
  * many keys have times for values (those that come next may begin with one), a bit for each of these whose value is text or `{"$date": …}`, and
  * for each that has `{"epochSecond": …}`. Then the tables.
  */
-export function encodeTemplate(shape: EventShape, timestampField: string | undefined, at: number, marks?: Marks): Buffer {
+export function encodeTemplate(
+  shape: EventShape,
+  timestampField: string | undefined,
+  at: number,
+  marks?: Marks,
+): Buffer {
   const fields = Object.entries(shape.fields);
   if (fields.length > MAX_FIELDS) {
-    throw new TailraceError('E_FIELDS', `${fields.length} fields are to be added to each event, ${MAX_FIELDS} are possible`, {
-      fix: 'Remove some of the fields, or nest them: {ctx: {a: 1, b: 2}}',
-    });
+    throw new TailraceError(
+      'E_FIELDS',
+      `${fields.length} fields are to be added to each event, ${MAX_FIELDS} are possible`,
+      {
+        fix: 'Remove some of the fields, or nest them: {ctx: {a: 1, b: 2}}',
+      },
+    );
   }
   const members = fields.map(([key, value]) => Buffer.from(`,${member(key, value)}`));
   const times = timesOf(shape, timestampField);
@@ -57,14 +66,23 @@ export function encodeTemplate(shape: EventShape, timestampField: string | undef
   const suffixAt = fieldsAt + fieldsLength;
   const size = suffixAt + suffix.length;
   if (size > MAX_TEMPLATE_BYTES) {
-    throw new TailraceError('E_FIELDS', `the fields added to each event take ${size} bytes, ${MAX_TEMPLATE_BYTES} are possible`, {
-      fix: 'Shorten the fields of this source',
-    });
+    throw new TailraceError(
+      'E_FIELDS',
+      `the fields added to each event take ${size} bytes, ${MAX_TEMPLATE_BYTES} are possible`,
+      {
+        fix: 'Shorten the fields of this source',
+      },
+    );
   }
 
   const image = Buffer.alloc(size);
   const header = [at + suffixAt, suffix.length, at + fieldsAt, fieldsLength, at + lengthsAt, members.length];
-  header.push(Object.hasOwn(shape.fields, '_time') ? 0 : 1, at + keysAt, keys.length, Math.max(0, ...keys.map((key) => key.bytes.length)));
+  header.push(
+    Object.hasOwn(shape.fields, '_time') ? 0 : 1,
+    at + keysAt,
+    keys.length,
+    Math.max(0, ...keys.map((key) => key.bytes.length)),
+  );
   header.forEach((value, i) => image.writeUInt32LE(value, 4 * i));
   image.writeBigUInt64LE(
     keys.reduce((bits, key) => bits | filterBit(key.bytes), 0n),
@@ -72,7 +90,8 @@ export function encodeTemplate(shape: EventShape, timestampField: string | undef
   );
   // A part of a line that is not its first begins anywhere.
   if (times && (marks?.['part'] ?? 1) === 1) image.writeUInt32LE(1, 48);
-  const bitsOf = (name: string): number => (times?.keys ?? []).reduce((bits, key, n) => (key === name ? bits | (1 << n) : bits), 0);
+  const bitsOf = (name: string): number =>
+    (times?.keys ?? []).reduce((bits, key, n) => (key === name ? bits | (1 << n) : bits), 0);
   image.writeUInt32LE(times?.keys.length ?? 0, 52);
   image.writeUInt32LE(bitsOf(TEXT_KEY), 56);
   image.writeUInt32LE(bitsOf(PAIR_KEY), 60);
@@ -112,7 +131,11 @@ function member(key: string, value: JsonValue): string {
 }
 
 /** The keys to look for in a line, each with its marks: bit i for field i, bit 62 for a key that gives the time. */
-function keyTable(fields: string[], timestampField: string | undefined, times: EventTimes | undefined): { bytes: Buffer; marks: bigint }[] {
+function keyTable(
+  fields: string[],
+  timestampField: string | undefined,
+  times: EventTimes | undefined,
+): { bytes: Buffer; marks: bigint }[] {
   const marks = new Map<string, bigint>();
   // The kernel knows them by their places, which are the first.
   for (const key of times ? timeKeysOf(times) : []) marks.set(key, TIME_KEY);
@@ -134,7 +157,9 @@ function keyBytes(key: string): Buffer {
   return Buffer.concat(
     Array.from(key, (char) => {
       const code = char.charCodeAt(0);
-      return char.isWellFormed() ? Buffer.from(char) : Buffer.of(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+      return char.isWellFormed()
+        ? Buffer.from(char)
+        : Buffer.of(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
     }),
   );
 }

@@ -82,5 +82,11 @@ export function runTransform(image: Buffer, from: number, to: number, first: num
   }
   kernel.run(INPUT_AT + from, INPUT_AT + to, OUTPUT_AT, OUTPUT_AT + OUTPUT_BYTES, SENT_AT, MOST_SENT, first);
   const reached = results[0]! - INPUT_AT;
-  return { event: results[2]!, reached, written: results[3]!, bytes: bytes.subarray(OUTPUT_AT, results[1]), stop: STOPS[results[4]!]! };
+  return {
+    event: results[2]!,
+    reached,
+    written: results[3]!,
+    bytes: bytes.subarray(OUTPUT_AT, results[1]),
+    stop: STOPS[results[4]!]!,
+  };
 }

@@ -20,7 +20,8 @@ export function copyEvents(
   maxEvents: number,
 ): WrapResult {
   const { bytes } = input;
-  let to = end - start <= limit - at ? end : start + lastLineEnd(bytes.subarray(start, start + Math.max(0, limit - at)));
+  let to =
+    end - start <= limit - at ? end : start + lastLineEnd(bytes.subarray(start, start + Math.max(0, limit - at)));
   let events = count(input, start, to);
   if (events > maxEvents) {
     to = start;

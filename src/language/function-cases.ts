@@ -49,7 +49,15 @@ export function writtenCases(
       const names = [name, ...aliases].flatMap((each) => [each, `${each}if`, `${each}_if`]);
       const called = isOperator ? name : names.find((each) => calls(each, text));
       const whole = called === undefined ? `${name}(${text})` : text;
-      return { ...(only && { only }), ...note, name, called: called ?? name, text: whole, isQuery: QUERY.test(whole), result };
+      return {
+        ...(only && { only }),
+        ...note,
+        name,
+        called: called ?? name,
+        text: whole,
+        isQuery: QUERY.test(whole),
+        result,
+      };
     }),
   );
 }

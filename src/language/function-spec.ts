@@ -59,7 +59,9 @@ export interface NamedFunction<Name extends string = string> extends FunctionSpe
   readonly names: readonly [Name, ...string[]];
 }
 
-export function namedFunctions<Name extends string>(table: Readonly<Record<Name, FunctionSpec>>): readonly NamedFunction<Name>[] {
+export function namedFunctions<Name extends string>(
+  table: Readonly<Record<Name, FunctionSpec>>,
+): readonly NamedFunction<Name>[] {
   return Object.entries<FunctionSpec>(table).map(([name, spec]) => ({
     ...spec,
     name: name as Name,

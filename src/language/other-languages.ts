@@ -40,7 +40,13 @@ function fromLucene(text: string): string {
   for (const [whole, field = '', sign, bound, , low, high, term, list, phrase] of text.matchAll(LUCENE_TOKEN)) {
     const joins = LUCENE_WORDS.get(whole);
     const last = parts.at(-1);
-    if (joins !== 'and' && joins !== 'or' && whole !== ')' && last !== undefined && !['and', 'or', 'not', '('].includes(last))
+    if (
+      joins !== 'and' &&
+      joins !== 'or' &&
+      whole !== ')' &&
+      last !== undefined &&
+      !['and', 'or', 'not', '('].includes(last)
+    )
       parts.push('and');
     const name = /^[A-Za-z_]\w*(?:\.\w+)*$/.test(field) ? field : `['${field}']`;
     const quotedTerm = (word: string): string => (word.startsWith('"') ? word : `"${word}"`);
@@ -62,7 +68,10 @@ function fromLucene(text: string): string {
 }
 
 function fromSql(columns: string, table: string, rest: string): string {
-  const parts = rest.replace(/;\s*$/, '').split(CLAUSE).map((part) => part.trim());
+  const parts = rest
+    .replace(/;\s*$/, '')
+    .split(CLAUSE)
+    .map((part) => part.trim());
   const clause = (name: string): string | undefined => {
     const at = parts.findIndex((part) => part.toLowerCase() === name);
     return at < 0 ? undefined : parts[at + 1];
@@ -71,7 +80,9 @@ function fromSql(columns: string, table: string, rest: string): string {
   const listed = columns.split(/,(?![^(]*\))/).map((column) => named(column.trim()));
   const aggregated = by !== undefined || listed.some((column) => /\b(?:count|sum|avg|min|max)\(/.test(column));
   const values = listed.filter((column) => !by?.split(',').some((key) => key.trim() === column));
-  const sorted = order?.split(',').map((key) => (/ (?:asc|desc)$/i.test(key.trim()) ? key.trim().toLowerCase() : `${key.trim()} asc`));
+  const sorted = order
+    ?.split(',')
+    .map((key) => (/ (?:asc|desc)$/i.test(key.trim()) ? key.trim().toLowerCase() : `${key.trim()} asc`));
   return [
     `['${table.replaceAll(/['"`]/g, '')}']`,
     ...(where === undefined ? [] : [`where ${condition(where)}`]),
@@ -80,7 +91,7 @@ function fromSql(columns: string, table: string, rest: string): string {
     ...(sorted ? [`sort by ${sorted.join(', ')}`] : []),
     ...(limit === undefined ? [] : [`take ${limit}`]),
   ].join(' | ');
-} // prettier-ignore
+}
 
 /** `count(*) as n` is `n = count()`. */
 function named(column: string): string {
@@ -104,16 +115,32 @@ function condition(text: string): string {
     .replaceAll(/ (and|or|not|in|between) /gi, (word) => word.toLowerCase());
 }
 
-const MATCHERS: Readonly<Record<string, string>> = { '=': '==', '!=': '!=', '=~': 'matches regex', '!~': '!matches regex' };
+const MATCHERS: Readonly<Record<string, string>> = {
+  '=': '==',
+  '!=': '!=',
+  '=~': 'matches regex',
+  '!~': '!matches regex',
+};
 const FILTERS: Readonly<Record<string, string>> = {
-  '|=': '* contains', '!=': '* !contains', '|~': 'message matches regex', '!~': 'message !matches regex',
-}; // prettier-ignore
+  '|=': '* contains',
+  '!=': '* !contains',
+  '|~': 'message matches regex',
+  '!~': 'message !matches regex',
+};
 
 function fromLogql(labels: string, rest: string): string {
-  const matchers = [...labels.matchAll(/[ ,]*([\w.]+) ?(=~|!~|!=|=) ?(["`][^"`]*["`])/gy)].map(([, name, sign, value]) => `${name} ${MATCHERS[sign!]} ${quoted(value!)}`);
-  const filters = [...rest.matchAll(/(\|=|!=|\|~|!~) ?(["`][^"`]*["`])/g)].map(([, sign, value]) => `${FILTERS[sign!]} ${quoted(value!)}`);
+  const matchers = [...labels.matchAll(/[ ,]*([\w.]+) ?(=~|!~|!=|=) ?(["`][^"`]*["`])/gy)].map(
+    ([, name, sign, value]) => `${name} ${MATCHERS[sign!]} ${quoted(value!)}`,
+  );
+  const filters = [...rest.matchAll(/(\|=|!=|\|~|!~) ?(["`][^"`]*["`])/g)].map(
+    ([, sign, value]) => `${FILTERS[sign!]} ${quoted(value!)}`,
+  );
   const [, window] = /\[(\d+[smhd])\]/.exec(rest) ?? [];
-  return [`['dataset']`, `where ${[...matchers, ...filters].join(' and ')}`, ...(window === undefined ? [] : [`summarize count() by bin(_time, ${window})`])].join(' | ');
-} // prettier-ignore
+  return [
+    `['dataset']`,
+    `where ${[...matchers, ...filters].join(' and ')}`,
+    ...(window === undefined ? [] : [`summarize count() by bin(_time, ${window})`]),
+  ].join(' | ');
+}
 
 const quoted = (text: string): string => `"${text.slice(1, -1)}"`;

@@ -115,9 +115,17 @@ const SIGNS = namesOf({
 const FAMILIES: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/^p(\d{1,2})$/, ([, level]) => `write percentile(value, ${level})`],
   [/^genai_/, () => 'write the path of what you need of the messages, such as messages[0].content, or mv-expand them'],
-  [/^series_(acos|asin|atan|ceiling|cos|exp|floor|log|pow|sign|sin|tan)$/, ([, name]) => `write mv-apply x = array to typeof(real) on (summarize make_list(${name}(x${name === 'pow' ? ', y' : ''})))`],
-  [/^series_/, () => 'compute it where you show the result: there are series_add and kin, series_fill_linear and kin, and series_stats here'],
-]; // prettier-ignore
+  [
+    /^series_(acos|asin|atan|ceiling|cos|exp|floor|log|pow|sign|sin|tan)$/,
+    ([, name]) =>
+      `write mv-apply x = array to typeof(real) on (summarize make_list(${name}(x${name === 'pow' ? ', y' : ''})))`,
+  ],
+  [
+    /^series_/,
+    () =>
+      'compute it where you show the result: there are series_add and kin, series_fill_linear and kin, and series_stats here',
+  ],
+];
 
 export function otherFunction(name: string): string | undefined {
   const known = FUNCTIONS.get(name.toLowerCase());

@@ -54,9 +54,12 @@ export const binned: ResultType = ([value, size]) => {
 };
 
 export const comparison: ResultType = ([a, b]) => (comparable(a!, b!) ? 'bool' : undefined);
-export const ordering: ResultType = ([a, b]) => (a !== 'bool' && b !== 'bool' && comparable(a!, b!) ? 'bool' : undefined);
-export const ranged: ResultType = ([value, low, high]) => (ordering([value!, low!]) && ordering([value!, high!]) ? 'bool' : undefined);
-export const membership: ResultType = (types) => (types.slice(1).every((type) => comparable(types[0]!, type)) ? 'bool' : undefined);
+export const ordering: ResultType = ([a, b]) =>
+  a !== 'bool' && b !== 'bool' && comparable(a!, b!) ? 'bool' : undefined;
+export const ranged: ResultType = ([value, low, high]) =>
+  ordering([value!, low!]) && ordering([value!, high!]) ? 'bool' : undefined;
+export const membership: ResultType = (types) =>
+  types.slice(1).every((type) => comparable(types[0]!, type)) ? 'bool' : undefined;
 
 export const firstType: ResultType = ([type]) => type;
 export const branches: ResultType = (types) => commonType(types.slice(1));
@@ -65,5 +68,6 @@ export const cases: ResultType = (types) => commonType(types.filter((_, n) => n 
 
 export const summable: ResultType = ([type]) =>
   type === 'timespan' || type === 'int' || type === 'real' || type === 'dynamic' ? type : undefined;
-export const countable: ResultType = (types) => (summable(types) ? (types[0] === 'timespan' ? 'timespan' : 'real') : undefined);
+export const countable: ResultType = (types) =>
+  summable(types) ? (types[0] === 'timespan' ? 'timespan' : 'real') : undefined;
 export const arrayOfNumbers: ResultType = (types) => summable(types) && 'dynamic';

@@ -32,6 +32,7 @@ export const TYPE_WORDS: Readonly<Record<Type, string>> = {
 export function constantOf(value: unknown): Constant {
   if (typeof value === 'string') return { type: 'string', value };
   if (typeof value === 'boolean') return { type: 'bool', value };
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? { type: 'int', value: BigInt(value) } : { type: 'real', value };
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) ? { type: 'int', value: BigInt(value) } : { type: 'real', value };
   return { type: 'dynamic', value: typeof value === 'object' && value !== null ? JSON.stringify(value) : null };
 }

@@ -90,7 +90,9 @@ export function createLineParser(format: FormatParser | undefined, steps: ShapeS
   return {
     parse(text, readAtMs) {
       if (format)
-        return format.parse(text).map((event) => (typeof event === 'string' ? shapedObject(event, readAtMs) : shaped(event, readAtMs)));
+        return format
+          .parse(text)
+          .map((event) => (typeof event === 'string' ? shapedObject(event, readAtMs) : shaped(event, readAtMs)));
       const line = shapedLine(text, readAtMs);
       if (line !== undefined) return [line];
       const leading = step?.leads ? step.time.leading(text, readAtMs) : undefined;
@@ -125,7 +127,8 @@ function timeOf(event: EventFields, step: TimeStep, readAtMs: number): FoundTime
     const value = place?.holder[place.key];
     if (value === undefined || value === null) return undefined;
     const scalar = scalarText(value);
-    if (hasOwn && scalar !== undefined && RFC_3339.test(scalar) && ownTime?.whole(scalar, readAtMs) !== undefined) return undefined;
+    if (hasOwn && scalar !== undefined && RFC_3339.test(scalar) && ownTime?.whole(scalar, readAtMs) !== undefined)
+      return undefined;
     const text = scalar === undefined ? undefined : time.whole(scalar, readAtMs);
     return {
       ...(text === undefined ? {} : { text }),
@@ -193,6 +196,8 @@ function withMembers(text: string, event: EventFields, found: string, isTaken: (
 }
 
 function pickFrom(found: string, event: EventFields, isTaken: (key: string) => boolean): EventFields {
-  const entries = Object.entries(parseExactObject(found) ?? {}).filter(([key]) => !Object.hasOwn(event, key) && !isTaken(key));
+  const entries = Object.entries(parseExactObject(found) ?? {}).filter(
+    ([key]) => !Object.hasOwn(event, key) && !isTaken(key),
+  );
   return Object.fromEntries(entries);
 }

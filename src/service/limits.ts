@@ -173,7 +173,12 @@ export const SERVICE_QUERY_SCHEMA = 1000;
 export const SERVICE_QUERY_CELLS = 5_000_000;
 
 /** Deals out the memory that a process may take. `datasets`: how many there are; `wanted`: for one query. */
-export function memoryShares(memoryBytes: number, isEmbedded: boolean, datasets = 0, wanted = SERVICE_QUERY_MEMORY_BYTES) {
+export function memoryShares(
+  memoryBytes: number,
+  isEmbedded: boolean,
+  datasets = 0,
+  wanted = SERVICE_QUERY_MEMORY_BYTES,
+) {
   const free = memoryBytes - (isEmbedded ? SERVICE_REST_BYTES : SERVICE_REST_ALONE_BYTES);
   const ofDatasets = isEmbedded ? datasets * SERVICE_DATASET_BYTES : 0;
   const left = Math.max(free - ofDatasets, LEAST_LEFT_BYTES);
@@ -198,13 +203,16 @@ export function memoryShares(memoryBytes: number, isEmbedded: boolean, datasets 
     ingestBytes: Math.min(SERVICE_INGEST_BYTES_IN_FLIGHT, wholeMib(other / 20)),
     /** Of JSON bodies in flight, except ingest. */
     jsonBytes: wholeMib(heapBytes / 8),
-    datasets: Math.min(SERVICE_DATASETS, isEmbedded ? Math.floor(Math.max(free, LEAST_LEFT_BYTES) / 2 / SERVICE_DATASET_BYTES) : SERVICE_DATASETS),
+    datasets: Math.min(
+      SERVICE_DATASETS,
+      isEmbedded ? Math.floor(Math.max(free, LEAST_LEFT_BYTES) / 2 / SERVICE_DATASET_BYTES) : SERVICE_DATASETS,
+    ),
     /** Values of an event, and of a body of JSON or CSV. */
     bodyValues: Math.floor(heapBytes / SERVICE_VALUE_HEAP_BYTES),
     /** Fields of all datasets. */
     allFields: Math.min(SERVICE_ALL_FIELDS, Math.floor(heapBytes / 4 / SERVICE_FIELD_BYTES)),
   };
-} // prettier-ignore
+}
 
 const MIB = 1024 * 1024;
 /** With less, a service would answer nothing. */

@@ -3,7 +3,17 @@
  * Opening it also locks the folder: SQLite's exclusive lock ends with the process, however it ends. Every commit outlives a
  * kill -9; a power cut may roll back the last ones, unless it is opened with `sync`.
  */
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
@@ -151,7 +161,9 @@ function openDatabase(path: string, dataDir: string, pidFile: string, sync: bool
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path);
-    db.exec(`pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = ${sync ? 'full' : 'normal'}`);
+    db.exec(
+      `pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = ${sync ? 'full' : 'normal'}`,
+    );
     // The first write takes the lock for good.
     db.exec('begin immediate');
     const version = db.prepare('pragma user_version').get()?.['user_version'] as number;

@@ -46,7 +46,14 @@ export function planSteps(steps: readonly Pick<ProgramStep, 'stages'>[]): StepPl
 
 class NeedsValues extends Error {}
 
-const FLIPPED: Readonly<Record<ByteOperator, ByteOperator>> = { '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
+const FLIPPED: Readonly<Record<ByteOperator, ByteOperator>> = {
+  '==': '==',
+  '!=': '!=',
+  '<': '>',
+  '<=': '>=',
+  '>': '<',
+  '>=': '<=',
+};
 
 function bytesOfStage(stage: ProgramStep['stages'][number]): ByteStep[] {
   switch (stage.kind) {
@@ -116,7 +123,8 @@ function isOperator(name: string): name is ByteOperator {
 
 function fieldOf(node: Node): string {
   // `_time` is a datetime, which has many spellings.
-  if (node.kind !== 'column' || node.type !== 'dynamic') throw new NeedsValues('no side of the comparison is a plain field');
+  if (node.kind !== 'column' || node.type !== 'dynamic')
+    throw new NeedsValues('no side of the comparison is a plain field');
   return known(node.name);
 }
 

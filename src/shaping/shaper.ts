@@ -28,7 +28,8 @@ function runFrom(
 ): Shaped | Promise<Shaped> {
   for (let n = first; n < stages.length; n++) {
     const result = stages[n]!.run(list, context);
-    if (result instanceof Promise) return result.then((each) => runFrom(stages, n + 1, outcome.note(each), context, outcome));
+    if (result instanceof Promise)
+      return result.then((each) => runFrom(stages, n + 1, outcome.note(each), context, outcome));
     list = outcome.note(result);
   }
   return outcome.finish(list);
@@ -49,7 +50,8 @@ class AcceptedEvents implements EventList {
   constructor({ bytes, count }: EventsIn) {
     this.bytes = bytes;
     this.count = count;
-    if (numbers.length < count) [numbers, zeros] = [Uint32Array.from({ length: 2 * count }, (_, n) => n), new Uint32Array(2 * count)];
+    if (numbers.length < count)
+      [numbers, zeros] = [Uint32Array.from({ length: 2 * count }, (_, n) => n), new Uint32Array(2 * count)];
     this.subs = zeros.subarray(0, count);
     this.origins = numbers.subarray(0, count);
   }
@@ -102,7 +104,15 @@ class Outcome {
       if (sent[event] === 0) this.#worsen(event, FILTERED);
     }
     const withheld = this.#withheld.sort((a, b) => a.event - b.event || a.sub - b.sub);
-    const shaped = { bytes, ends, sent, unsent: this.#unsent, withheld, errors: this.#errors, isRepeatable: this.#isRepeatable };
+    const shaped = {
+      bytes,
+      ends,
+      sent,
+      unsent: this.#unsent,
+      withheld,
+      errors: this.#errors,
+      isRepeatable: this.#isRepeatable,
+    };
     return datasets ? { ...shaped, routes: { datasets, ends: listEnds, origins } } : shaped;
   }
 

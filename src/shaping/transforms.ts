@@ -37,7 +37,10 @@ export class TransformProblems extends TailraceError {
 }
 
 /** Compiles a pipeline, or starts the process of a script. Throws `TransformProblems`. `replaced`: a script's process was, and why. */
-export async function compileTransform(config: TransformConfig, replaced?: (why: string) => void): Promise<CompiledTransform> {
+export async function compileTransform(
+  config: TransformConfig,
+  replaced?: (why: string) => void,
+): Promise<CompiledTransform> {
   return config.kind === 'script'
     ? startScript(config.file, config.onError ?? 'keep', replaced)
     : compilePipeline(config.text, config.onError, config.path);
@@ -68,7 +71,9 @@ async function compilePipeline(text: string, onError: OnError | undefined, path:
     };
   } catch (error) {
     if (!(error instanceof TransformTextError)) throw error;
-    throw new TransformProblems(error.problems.map(({ line, column, ...problem }) => ({ ...problem, index: indexOf(text, line, column) })));
+    throw new TransformProblems(
+      error.problems.map(({ line, column, ...problem }) => ({ ...problem, index: indexOf(text, line, column) })),
+    );
   }
 }
 
@@ -116,6 +121,8 @@ function hashKeysOf({ steps }: RowProgram): HashKey[] {
   const calls = steps.flatMap(({ stages }) => stages.flatMap(expressionsOf)).flatMap((node) => callsOf(node, 'hash'));
   return calls.flatMap(([, key]) => {
     const [name] = key?.kind === 'apply' && key.spec.name === 'env' ? key.args : [];
-    return key?.kind === 'apply' && name?.kind === 'constant' ? [{ variable: String(name.constant.value), index: key.at }] : [];
+    return key?.kind === 'apply' && name?.kind === 'constant'
+      ? [{ variable: String(name.constant.value), index: key.at }]
+      : [];
   });
 }

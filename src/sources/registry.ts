@@ -17,7 +17,9 @@ type Types = typeof SOURCE_TYPES;
 export type SourceTypeName = keyof Types;
 
 /** A source of a checked configuration, distinguished by its type. */
-export type SourceConfig = { [K in SourceTypeName]: Types[K] extends SourceType<infer _T, infer C> ? C : never }[SourceTypeName];
+export type SourceConfig = {
+  [K in SourceTypeName]: Types[K] extends SourceType<infer _T, infer C> ? C : never;
+}[SourceTypeName];
 
 /** The type that reads files. */
 export const FILES_TYPE = Object.entries<SourceType>(SOURCE_TYPES).find(([, { files }]) => files)![0];

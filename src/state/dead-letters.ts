@@ -161,10 +161,16 @@ export class DeadLetters {
         .filter((line) => line !== '')
         .map(parseLetter);
     } catch (error) {
-      throw new TailraceError('E_DEAD_LETTER_BROKEN', `the dead letters in "${file}" cannot be read: ${messageOf(error)}`, {
-        fix: 'repair the file by hand (one JSON object a line, `event` its last key), or drop it: tailrace dead-letters drop ' + id,
-        cause: error,
-      });
+      throw new TailraceError(
+        'E_DEAD_LETTER_BROKEN',
+        `the dead letters in "${file}" cannot be read: ${messageOf(error)}`,
+        {
+          fix:
+            'repair the file by hand (one JSON object a line, `event` its last key), or drop it: tailrace dead-letters drop ' +
+            id,
+          cause: error,
+        },
+      );
     }
   }
 
@@ -202,8 +208,20 @@ export class DeadLetters {
 export function toLetter(letter: DeadLetter, file: string, offset: number, nowMs: number): Letter {
   const { sink, dataset, source, stream, sub, detail, reason, status } = letter;
   const place = { file, stream, offset, ...(sub === undefined ? {} : { sub }) };
-  const about = { sink, dataset, source, ...place, reason: detail, kind: reason, status, time: new Date(nowMs).toISOString() };
-  return { about, event: Buffer.from(letter.event.buffer, letter.event.byteOffset, letter.event.byteLength).toString('utf8') };
+  const about = {
+    sink,
+    dataset,
+    source,
+    ...place,
+    reason: detail,
+    kind: reason,
+    status,
+    time: new Date(nowMs).toISOString(),
+  };
+  return {
+    about,
+    event: Buffer.from(letter.event.buffer, letter.event.byteOffset, letter.event.byteLength).toString('utf8'),
+  };
 }
 
 /** One line of a file, and of `dead-letters list --json`: the event is the last key, its bytes unchanged. */

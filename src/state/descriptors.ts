@@ -2,7 +2,19 @@
  * The calls by which a file is written and made durable, on bare descriptors: half the CPU of `FileHandle`, which counts where each
  * batch is a file. Calls that may wait for the disk run in the thread pool; closing a synced file does not.
  */
-import { closeSync, fsync, fsyncSync, open, openSync, rename, renameSync, rmSync, unlink, writeSync, writev } from 'node:fs';
+import {
+  closeSync,
+  fsync,
+  fsyncSync,
+  open,
+  openSync,
+  rename,
+  renameSync,
+  rmSync,
+  unlink,
+  writeSync,
+  writev,
+} from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
 import { createFile, giveOpenFile } from './keep-owner.ts';
@@ -39,7 +51,9 @@ export function move(from: string, to: string): Promise<void> {
 
 /** A file that is gone already is no error. */
 export function remove(path: string): Promise<void> {
-  return new Promise((resolve, reject) => unlink(path, (error) => (error && error.code !== 'ENOENT' ? reject(error) : resolve())));
+  return new Promise((resolve, reject) =>
+    unlink(path, (error) => (error && error.code !== 'ENOENT' ? reject(error) : resolve())),
+  );
 }
 
 /** Resolves once the file's bytes, or the folder's names, are on the disk. */
@@ -53,7 +67,9 @@ export async function syncPath(path: string): Promise<void> {
 }
 
 function write(fd: number, parts: readonly Uint8Array[]): Promise<number> {
-  return new Promise((resolve, reject) => writev(fd, parts, (error, bytes) => (error ? reject(error) : resolve(bytes))));
+  return new Promise((resolve, reject) =>
+    writev(fd, parts, (error, bytes) => (error ? reject(error) : resolve(bytes))),
+  );
 }
 
 /** The parts without their first bytes. */

@@ -3,7 +3,17 @@
  * permission that the folder lacks, so that the agent can still use them. Where a file system or container does not let root change
  * owners, the files stay root's.
  */
-import { closeSync, fchmodSync, fchownSync, lchownSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  lchownSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, TailraceError } from '../core/errors.ts';
 

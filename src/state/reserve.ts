@@ -31,7 +31,10 @@ export function reserve(database: DatabaseSync, file: string, log: Log): void {
     keepPages(database);
     lengthen(`${file}-wal`, STATE_RESERVE_BYTES - PAGES_BYTES);
   } catch (error) {
-    log.warn({ file, reason: messageOf(error) }, 'cannot reserve disk space for checkpoints: delivery waits while the disk is full');
+    log.warn(
+      { file, reason: messageOf(error) },
+      'cannot reserve disk space for checkpoints: delivery waits while the disk is full',
+    );
   }
 }
 
@@ -42,14 +45,17 @@ function keepPages(database: DatabaseSync): void {
   database.exec(
     `drop table if exists reserve; create table reserve (bytes blob) strict; insert into reserve values (zeroblob(${PAGES_BYTES}))`,
   );
-  database.exec('pragma wal_checkpoint(truncate); drop table reserve; pragma wal_checkpoint(truncate); pragma shrink_memory');
+  database.exec(
+    'pragma wal_checkpoint(truncate); drop table reserve; pragma wal_checkpoint(truncate); pragma shrink_memory',
+  );
 }
 
 function lengthen(wal: string, bytes: number): void {
   const fd = openSync(wal, constants.O_RDWR | constants.O_CREAT, 0o640);
   try {
     const zeros = Buffer.alloc(PIECE_BYTES);
-    for (let at = fstatSync(fd).size; at < bytes; at += PIECE_BYTES) writeSync(fd, zeros, 0, Math.min(PIECE_BYTES, bytes - at), at);
+    for (let at = fstatSync(fd).size; at < bytes; at += PIECE_BYTES)
+      writeSync(fd, zeros, 0, Math.min(PIECE_BYTES, bytes - at), at);
   } finally {
     closeSync(fd);
   }

@@ -11,7 +11,8 @@ const VARIABLE = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 /** A copy of plain data in which values under names of secrets, and users in addresses, are hidden. A path to a secret stays. */
 export function hideSecrets(value: unknown, name = ''): unknown {
   const isSecret = SECRET_NAME.test(name) && !NAMES_A_SECRET.test(name);
-  if (typeof value === 'string') return isSecret && !VARIABLE.test(value) ? HIDDEN : value.replaceAll(USER_IN_ADDRESS, `://${HIDDEN}@`);
+  if (typeof value === 'string')
+    return isSecret && !VARIABLE.test(value) ? HIDDEN : value.replaceAll(USER_IN_ADDRESS, `://${HIDDEN}@`);
   if (typeof value === 'number') return isSecret ? HIDDEN : value;
   if (Array.isArray(value)) return value.map((each) => hideSecrets(each, name));
   if (typeof value !== 'object' || value === null) return value;

@@ -73,5 +73,7 @@ function printableTexts<T>(value: T): T {
   if (typeof value === 'string') return printable(value) as T;
   if (Array.isArray(value)) return value.map(printableTexts) as T;
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [printable(name), printableTexts<unknown>(each)])) as T;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [printable(name), printableTexts<unknown>(each)]),
+  ) as T;
 }

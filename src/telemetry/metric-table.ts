@@ -22,7 +22,11 @@ const SOURCES: readonly Row<ObservedSource>[] = [
   ],
   ['source_files', 'Files or connections by state', ({ stats }) => each('state', Object.entries(stats.files))],
   ['source_truncated_events_total', 'Events cut at max_event_bytes', ({ stats }) => stats.truncatedEvents],
-  ['source_oversize_lines_total', 'Lines over max_event_bytes, whatever became of them', ({ stats }) => stats.oversizeLines ?? 0],
+  [
+    'source_oversize_lines_total',
+    'Lines over max_event_bytes, whatever became of them',
+    ({ stats }) => stats.oversizeLines ?? 0,
+  ],
   [
     'source_invalid_characters_total',
     'Characters that were invalid in the source’s charset and became U+FFFD',
@@ -38,8 +42,16 @@ const SOURCES: readonly Row<ObservedSource>[] = [
     'Times that were not taken because an abbreviation or name behind them names no one zone',
     ({ unknownZones }) => unknownZones,
   ],
-  ['source_type_errors_total', 'Values that were not of the type named for them and stayed text', ({ stats }) => stats.typeErrors ?? 0],
-  ['transform_errors_total', 'Times that a transform failed on an event, whatever became of it', ({ transformErrors }) => transformErrors],
+  [
+    'source_type_errors_total',
+    'Values that were not of the type named for them and stayed text',
+    ({ stats }) => stats.typeErrors ?? 0,
+  ],
+  [
+    'transform_errors_total',
+    'Times that a transform failed on an event, whatever became of it',
+    ({ transformErrors }) => transformErrors,
+  ],
   [
     'source_misrouted_events_total',
     'Events whose to_dataset named a dataset that they could not go to, once for each sink',
@@ -75,7 +87,11 @@ const SOURCES: readonly Row<ObservedSource>[] = [
     '1 while a step of the source’s own work, such as a scan, is past its deadline',
     ({ overdue }) => (overdue === undefined ? 0 : 1),
   ],
-  ['source_dropped_datagrams_total', 'Datagrams that the system dropped before they were received', ({ stats }) => stats.droppedDatagrams],
+  [
+    'source_dropped_datagrams_total',
+    'Datagrams that the system dropped before they were received',
+    ({ stats }) => stats.droppedDatagrams,
+  ],
   [
     'source_closed_connections_total',
     'Connections closed because max_connections were open: idle ones for new ones, or new ones',
@@ -88,7 +104,11 @@ const SOURCES: readonly Row<ObservedSource>[] = [
     ({ stats }) => stats.connections?.lateMessages ?? 0,
   ],
   ['slow_path_events_total', 'Events that cost an object or a string each', ({ stats }) => stats.slowPathEvents],
-  ['backpressure_seconds_total', 'Time that reading waited for memory or disk', ({ backpressureSeconds }) => backpressureSeconds],
+  [
+    'backpressure_seconds_total',
+    'Time that reading waited for memory or disk',
+    ({ backpressureSeconds }) => backpressureSeconds,
+  ],
   [
     'events_total',
     'Events by outcome; accepted = delivered + dead_lettered + dropped + filtered + events_held',
@@ -108,7 +128,10 @@ const SINKS: readonly Row<ObservedSink>[] = [
   [
     'ingest_events_total',
     'Events as the service counted them',
-    ({ stored, failed }) => [...each('dataset', stored, { result: 'ingested' }), ...each('dataset', failed, { result: 'failed' })],
+    ({ stored, failed }) => [
+      ...each('dataset', stored, { result: 'ingested' }),
+      ...each('dataset', failed, { result: 'failed' }),
+    ],
   ],
   [
     'buffer_max_bytes',
@@ -125,8 +148,16 @@ const SINKS: readonly Row<ObservedSink>[] = [
     '1 while batches wait because their refused events find no room in dead_letter.max_bytes',
     ({ blocked }) => (blocked?.isFull === true ? 1 : 0),
   ],
-  ['buffer_broken_files_total', 'Files of the disk buffer that were torn or damaged and set aside', ({ brokenFiles }) => brokenFiles],
-  ['sink_concurrency', 'Requests that may be under way at once, adapted to the service', ({ concurrency }) => concurrency],
+  [
+    'buffer_broken_files_total',
+    'Files of the disk buffer that were torn or damaged and set aside',
+    ({ brokenFiles }) => brokenFiles,
+  ],
+  [
+    'sink_concurrency',
+    'Requests that may be under way at once, adapted to the service',
+    ({ concurrency }) => concurrency,
+  ],
   [
     'dead_letter_events_total',
     'Events kept as dead letters; one that a replay brings back is not counted again',
@@ -149,7 +180,9 @@ const AGENT: readonly Row<Observed>[] = [
     'buffer_bytes',
     'Bytes that batches hold, in memory and on disk; abandoned: of sinks that are not configured any more',
     ({ sinks, abandoned }) => [
-      ...sinks.flatMap(({ id, memoryBytes: memory, diskBytes: disk }) => each('kind', Object.entries({ memory, disk }), { sink: id })),
+      ...sinks.flatMap(({ id, memoryBytes: memory, diskBytes: disk }) =>
+        each('kind', Object.entries({ memory, disk }), { sink: id }),
+      ),
       ...abandoned.map(({ sink, bytes }): Sample => [{ sink, kind: 'abandoned' }, bytes]),
     ],
   ],
@@ -160,7 +193,11 @@ const AGENT: readonly Row<Observed>[] = [
     ({ configReloads }) => each('result', Object.entries(configReloads)),
   ],
   ['checkpoint_saves_total', 'Times that positions were written', ({ checkpointSaves }) => checkpointSaves],
-  ['checkpoint_refusals_total', 'Times that the disk did not take positions', ({ checkpointRefusals }) => checkpointRefusals],
+  [
+    'checkpoint_refusals_total',
+    'Times that the disk did not take positions',
+    ({ checkpointRefusals }) => checkpointRefusals,
+  ],
   [
     'build_info',
     'Version of the agent and the configuration in force; always 1',
@@ -182,7 +219,11 @@ export type Metric = readonly [name: string, help: string, samples: (seen: Obser
 
 /** `facts`: the metrics that types of sinks declare, by their help. */
 export function metricsOf(facts: Observed['facts']): readonly Metric[] {
-  const declared = Object.entries(facts).map(([name, [help]]): Row<ObservedSink> => [name, help, (sink) => sink.facts.get(name)]);
+  const declared = Object.entries(facts).map(([name, [help]]): Row<ObservedSink> => [
+    name,
+    help,
+    (sink) => sink.facts.get(name),
+  ]);
   return [
     ...SOURCES.map(([name, help, value]): Metric => [
       name,

@@ -21,7 +21,10 @@ interface MetricValue {
 }
 
 /** A registry that calls `observe()` at each scrape. */
-export function createRegistry(observe: () => Observed, histograms: SinkHistograms): { contentType: string; render(): Promise<string> } {
+export function createRegistry(
+  observe: () => Observed,
+  histograms: SinkHistograms,
+): { contentType: string; render(): Promise<string> } {
   const registry = new Registry();
   let seen = observe();
   const add = (name: string, help: string, values: () => MetricValue[], type?: 'histogram'): void => {
@@ -37,8 +40,13 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
       return value === undefined ? [] : [{ labels: {}, value }];
     });
   const { requestSeconds, batchEvents, batchBytes } = histograms;
-  const addHistogram = (name: string, help: string, values: Histograms): void => add(name, help, valuesOf(name, values), 'histogram');
-  addHistogram('tailrace_sink_request_seconds', 'Time of a request, first byte sent to last byte of the reply', requestSeconds);
+  const addHistogram = (name: string, help: string, values: Histograms): void =>
+    add(name, help, valuesOf(name, values), 'histogram');
+  addHistogram(
+    'tailrace_sink_request_seconds',
+    'Time of a request, first byte sent to last byte of the reply',
+    requestSeconds,
+  );
   addHistogram('tailrace_sink_batch_events', 'Events of a delivered batch', batchEvents);
   addHistogram('tailrace_sink_batch_bytes', 'Bytes of a delivered batch before compression', batchBytes);
   return {
@@ -54,7 +62,11 @@ function valuesOf(name: string, { byLabel }: Histograms): () => MetricValue[] {
   return () =>
     [...byLabel].flatMap(([sink, histogram]) => {
       let cumulative = 0;
-      const bucket = (le: string | number, value: number) => ({ labels: { sink, le }, value, metricName: `${name}_bucket` });
+      const bucket = (le: string | number, value: number) => ({
+        labels: { sink, le },
+        value,
+        metricName: `${name}_bucket`,
+      });
       return [
         ...histogram.bounds.map((bound, index) => bucket(bound, (cumulative += histogram.counts[index]!))),
         bucket('+Inf', histogram.count),

@@ -43,18 +43,29 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     },
     '/healthz': (response) => {
       const problems = [...findImbalance(options.observe()), options.stalled() ?? []].flat();
-      replyJson(response, problems.length === 0 ? 200 : 503, { status: problems.length === 0 ? 'ok' : 'failing', problems });
+      replyJson(response, problems.length === 0 ? 200 : 503, {
+        status: problems.length === 0 ? 'ok' : 'failing',
+        problems,
+      });
     },
     '/readyz': (response) => {
       const observed = options.observe();
-      const paused = observed.sinks.flatMap(({ id, pauses }) => [...pauses].map(([dataset, pause]) => ({ sink: id, dataset, ...pause })));
+      const paused = observed.sinks.flatMap(({ id, pauses }) =>
+        [...pauses].map(([dataset, pause]) => ({ sink: id, dataset, ...pause })),
+      );
       const waiting = observed.sources.flatMap(({ id, waiting }) => (waiting ? [{ source: id, ...waiting }] : []));
       const blocked = observed.sinks.flatMap(({ id, blocked }) => (blocked ? [describeBlocked(id, blocked)] : []));
       const ready = observed.started && paused.length + blocked.length === 0;
       const status = ready ? 'ready' : !observed.started ? 'starting' : paused.length > 0 ? 'paused' : 'blocked';
       const { reason, fix } = observed.checkpointRefusal ?? {};
       const unsaved = reason === undefined ? {} : { unsaved: { reason, fix } };
-      replyJson(response, ready ? 200 : 503, { status, paused, ...(blocked.length > 0 ? { blocked } : {}), waiting, ...unsaved });
+      replyJson(response, ready ? 200 : 503, {
+        status,
+        paused,
+        ...(blocked.length > 0 ? { blocked } : {}),
+        waiting,
+        ...unsaved,
+      });
     },
   };
   const history = options.page && new History();
@@ -75,13 +86,17 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
   };
   const server = http.createServer((request: IncomingMessage, response: ServerResponse) => {
     const path = (request.url ?? '/').split('?', 1)[0]!;
-    const page = pages[path] ?? (options.page && PAGE_PATH.test(path) ? (response) => answerPage(path, request, response) : undefined);
+    const page =
+      pages[path] ??
+      (options.page && PAGE_PATH.test(path) ? (response) => answerPage(path, request, response) : undefined);
     if (!page) {
       const hint = path === '/' ? 'the status page is switched off here; telemetry.page: true serves it' : 'not here';
       return reply(response, 404, `${hint}; try /metrics, /healthz or /readyz\n`, 'text/plain');
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') return reply(response, 405, 'GET only\n', 'text/plain');
-    (async () => page(response))().catch((error: unknown) => reply(response, 500, `${messageOf(error)}\n`, 'text/plain'));
+    (async () => page(response))().catch((error: unknown) =>
+      reply(response, 500, `${messageOf(error)}\n`, 'text/plain'),
+    );
   });
   server.requestTimeout = 10_000;
   server.maxConnections = 64;

@@ -46,9 +46,24 @@ export const SOURCE_STATS = {
   },
   delivered: { value: ({ settled }) => settled.delivered, column: 'delivered', top: ['DELIVERED', 5] },
   filtered: { value: ({ settled }) => settled.filtered, column: 'filtered', top: ['FILTERED', 6], said: 'filtered' },
-  deadLettered: { value: ({ settled }) => settled.dead_lettered, column: 'dead letters', level: 'warn', said: 'dead letters' },
-  dropped: { value: ({ settled }) => settled.dropped, column: 'dropped', level: 'bad', top: ['DROPPED', 7], said: 'dropped' },
-  readBytes: { value: ({ stats }) => stats.readBytes, metric: ['source_read_bytes_total', 'Bytes read from the source'], isBytes: true },
+  deadLettered: {
+    value: ({ settled }) => settled.dead_lettered,
+    column: 'dead letters',
+    level: 'warn',
+    said: 'dead letters',
+  },
+  dropped: {
+    value: ({ settled }) => settled.dropped,
+    column: 'dropped',
+    level: 'bad',
+    top: ['DROPPED', 7],
+    said: 'dropped',
+  },
+  readBytes: {
+    value: ({ stats }) => stats.readBytes,
+    metric: ['source_read_bytes_total', 'Bytes read from the source'],
+    isBytes: true,
+  },
   lostBytes: {
     value: ({ stats }) => stats.lostBytes,
     metric: ['source_lost_bytes_total', 'Bytes destroyed by others before they could be read'],
@@ -61,7 +76,13 @@ export const SINK_STATS = {
   retries: { value: ({ retries }) => sum(retries), column: 'retries', top: ['RETRIES', 3] },
   queuedBytes: { value: ({ queuedBytes }) => queuedBytes, isBytes: true, column: 'in memory' },
   memoryBytes: { value: ({ memoryBytes }) => memoryBytes, isBytes: true, top: ['IN MEMORY', 6] },
-  diskBytes: { value: ({ diskBytes }) => diskBytes, isBytes: true, column: 'on disk', top: ['ON DISK', 7], said: 'on disk' },
+  diskBytes: {
+    value: ({ diskBytes }) => diskBytes,
+    isBytes: true,
+    column: 'on disk',
+    top: ['ON DISK', 7],
+    said: 'on disk',
+  },
   requests: { value: ({ requests }) => sum(requests) },
   ingested: { value: ({ stored }) => sum(stored) },
   failed: { value: ({ failed }) => sum(failed) },
@@ -87,7 +108,11 @@ interface Row {
 
 /** What `status` says of one source or sink, in the form of facts. */
 export function sayStats(stats: Stats<never>, row: Row): Fact[] {
-  const own = Object.entries(stats).map(([name, { said = '', isBytes = false }]) => ({ said, value: numberIn(row, name), isBytes }));
+  const own = Object.entries(stats).map(([name, { said = '', isBytes = false }]) => ({
+    said,
+    value: numberIn(row, name),
+    isBytes,
+  }));
   return [...own, ...(row.facts ?? [])].filter(({ said, value }) => said !== '' && value !== 0);
 }
 

@@ -72,14 +72,23 @@ const MAX_LETTERS = 50;
 /** No file system takes a longer one. */
 const MAX_PATH = 4096;
 
-export async function answerStatusPage(path: string, request: IncomingMessage, options: StatusPageOptions): Promise<PageReply> {
+export async function answerStatusPage(
+  path: string,
+  request: IncomingMessage,
+  options: StatusPageOptions,
+): Promise<PageReply> {
   if (!isOwnHost(hostOf(request), options.host))
-    return refuse(403, 'this server is not known by that name; open the page by its address, or by the host that telemetry.listen names');
+    return refuse(
+      403,
+      'this server is not known by that name; open the page by its address, or by the host that telemetry.listen names',
+    );
   const file = path === '/' ? 'html' : /^\/status-page\.(js|css)$/.exec(path)?.[1];
   if (file !== undefined) return fileReply(file as PageFileKind);
   if (path === '/tail.json') return tailReply(request, options);
   const key = path === '/explain.json' ? (request.url ?? '') : '';
-  return jsonReply(options.cache.get(path, key, () => hideSecretsIn(JSON.stringify(dataOf(path, request, options)), options.secrets)));
+  return jsonReply(
+    options.cache.get(path, key, () => hideSecretsIn(JSON.stringify(dataOf(path, request, options)), options.secrets)),
+  );
 }
 
 function jsonReply(body: string): PageReply {
@@ -103,7 +112,10 @@ function fileReply(kind: PageFileKind): PageReply {
     return { status: 200, ...readPageFile('status-page', kind) };
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
-    return refuse(503, 'this checkout holds no built page: npm run build writes it; /metrics, /healthz and /readyz work without it');
+    return refuse(
+      503,
+      'this checkout holds no built page: npm run build writes it; /metrics, /healthz and /readyz work without it',
+    );
   }
 }
 
@@ -119,7 +131,9 @@ function dataOf(path: string, request: IncomingMessage, options: StatusPageOptio
       return options.listFiles(MAX_FILES);
     case '/explain.json': {
       const wanted = new URLSearchParams(request.url?.split('?', 2)[1]).get('path') ?? '';
-      return wanted === '' || wanted.length > MAX_PATH || !wanted.startsWith('/') || wanted.includes('\0') ? [] : options.explain(wanted);
+      return wanted === '' || wanted.length > MAX_PATH || !wanted.startsWith('/') || wanted.includes('\0')
+        ? []
+        : options.explain(wanted);
     }
     case '/dead-letters.json':
       return options.listDeadLetters(MAX_LETTERS);

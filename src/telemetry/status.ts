@@ -1,7 +1,13 @@
 /** The running agent as one record, which `tailrace status`, `top` and the status page show. Pure; holds no secret. */
 import { version } from '../core/version.ts';
 import type { FactTable } from '../core/sink.ts';
-import { findImbalance, type Observed, type ObservedBlock, type ObservedSink, type ObservedSource } from './observed.ts';
+import {
+  findImbalance,
+  type Observed,
+  type ObservedBlock,
+  type ObservedSink,
+  type ObservedSource,
+} from './observed.ts';
 import { type Fact, SINK_STATS, SOURCE_STATS, valuesOf } from './stats.ts';
 
 export type SinkStatus = ReturnType<typeof describeSink>;
@@ -62,7 +68,8 @@ function describeSink(sink: ObservedSink, facts: FactTable) {
 }
 
 /** RFC 3339. */
-const timeOf = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(ms).toISOString());
+const timeOf = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString();
 
 /** The state in words: `blocked: dead letters full`. */
 export function describeState({ state, reason }: SinkState): string {

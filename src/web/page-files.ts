@@ -12,7 +12,11 @@ export interface PageFile {
   readonly body: Buffer;
 }
 
-const CONTENT_TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' } as const;
+const CONTENT_TYPES = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+} as const;
 export type PageFileKind = keyof typeof CONTENT_TYPES;
 
 /** Nothing inline, nothing from elsewhere, no frame around it, no form that leaves it. */

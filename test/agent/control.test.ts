@@ -91,14 +91,19 @@ test('control socket works in a data folder whose path is too long for a socket'
   const server = await start(folder);
   expect(lstatSync(join(folder, 'control.sock')).isSocket()).toBe(true);
   expect(statSync(join(folder, 'control.sock')).mode & 0o777).toBe(0o600);
-  expect(await askAgent(folder, { command: 'drop', args: ['x'] })).toEqual({ result: { got: { command: 'drop', args: ['x'] } } });
+  expect(await askAgent(folder, { command: 'drop', args: ['x'] })).toEqual({
+    result: { got: { command: 'drop', args: ['x'] } },
+  });
   server.close();
   expect(existsSync(join(folder, 'control.sock'))).toBe(false);
 });
 
 test('control socket that a killed agent left behind is replaced', async ({ folder }) => {
   const path = join(folder, 'control.sock');
-  const child = spawn(process.execPath, ['-e', `require('net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`]);
+  const child = spawn(process.execPath, [
+    '-e',
+    `require('net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`,
+  ]);
   await once(child.stdout, 'data');
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -134,7 +139,10 @@ test.for([
   await start(folder, () => Promise.resolve((handled += 1)));
   const { socket, reply } = await client(folder);
   socket.write(`${text}\n`);
-  expect(JSON.parse(await reply)).toMatchObject({ ok: false, error: expect.stringContaining('a request is one line of JSON') });
+  expect(JSON.parse(await reply)).toMatchObject({
+    ok: false,
+    error: expect.stringContaining('a request is one line of JSON'),
+  });
   expect(handled).toBe(0);
   expect(await askAgent(folder, { command: 'drop', args: [] })).toEqual({ result: 1 });
 });
@@ -170,7 +178,9 @@ test('control socket cuts off clients that never ask, and is free for others the
   expect(await askAgent(folder, { command: 'drop', args: [] })).toBeDefined();
 });
 
-test('control socket waits for a slow command however long it takes, and for a client that went away not at all', async ({ folder }) => {
+test('control socket waits for a slow command however long it takes, and for a client that went away not at all', async ({
+  folder,
+}) => {
   const slow = Promise.withResolvers<string>();
   let handled = 0;
   await start(folder, () => (handled++ === 0 ? slow.promise : Promise.resolve('quick')), 100);
@@ -192,13 +202,19 @@ test('control socket waits for a slow command however long it takes, and for a c
 
 test('control socket serves fifty clients at once', async ({ folder }) => {
   await start(folder);
-  const replies = await Promise.all(Array.from({ length: 50 }, (_, i) => askAgent(folder, { command: 'drop', args: [String(i)] })));
-  expect(replies).toEqual(Array.from({ length: 50 }, (_, i) => ({ result: { got: { command: 'drop', args: [String(i)] } } })));
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => askAgent(folder, { command: 'drop', args: [String(i)] })),
+  );
+  expect(replies).toEqual(
+    Array.from({ length: 50 }, (_, i) => ({ result: { got: { command: 'drop', args: [String(i)] } } })),
+  );
 });
 
 test('control socket that is flooded answers or cuts off each client, and goes on', async ({ folder }) => {
   await start(folder);
-  const results = await Promise.allSettled(Array.from({ length: 300 }, () => askAgent(folder, { command: 'drop', args: [] })));
+  const results = await Promise.allSettled(
+    Array.from({ length: 300 }, () => askAgent(folder, { command: 'drop', args: [] })),
+  );
   for (const result of results) {
     if (result.status === 'fulfilled') expect(result.value).toBeDefined();
     else expect(result.reason).toMatchObject({ code: 'E_CONTROL' });
@@ -218,10 +234,13 @@ test('control socket lets go of its clients when it closes', async ({ folder }) 
   await expect(asking).rejects.toMatchObject({ code: 'E_CONTROL' });
 });
 
-test.for(['nonsense', 'null', '{}', '{"ok":"yes"}'])('asking what is no agent (it answers %s) is an error', async (answer) => {
-  const folder = makeTree({});
-  const server = createServer((socket) => void socket.end(`${answer}\n`)).listen(join(folder, 'control.sock'));
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  await expect(askAgent(folder, { command: 'drop', args: [] })).rejects.toMatchObject({ code: 'E_CONTROL' });
-});
+test.for(['nonsense', 'null', '{}', '{"ok":"yes"}'])(
+  'asking what is no agent (it answers %s) is an error',
+  async (answer) => {
+    const folder = makeTree({});
+    const server = createServer((socket) => void socket.end(`${answer}\n`)).listen(join(folder, 'control.sock'));
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    await expect(askAgent(folder, { command: 'drop', args: [] })).rejects.toMatchObject({ code: 'E_CONTROL' });
+  },
+);

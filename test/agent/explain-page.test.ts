@@ -7,9 +7,12 @@ import type { Config } from '../../src/config/model.ts';
 import type { DeadLetters } from '../../src/state/dead-letters.ts';
 import { test } from '../sources/file/tail-rig.ts';
 
-test('the page explains only paths that a source reaches, and says the same of all others, be they there or not', async ({ rig }) => {
+test('the page explains only paths that a source reaches, and says the same of all others, be they there or not', async ({
+  rig,
+}) => {
   for (const name of ['logs', 'closed']) mkdirSync(rig.path(name));
-  for (const name of ['logs/a.log', 'logs/b.log', 'logs/a.txt', 'closed/secret', 'closed/secret.1']) writeFileSync(rig.path(name), 'x\n');
+  for (const name of ['logs/a.log', 'logs/b.log', 'logs/a.txt', 'closed/secret', 'closed/secret.1'])
+    writeFileSync(rig.path(name), 'x\n');
   symlinkSync('secret', rig.path('closed/link'));
   await rig.start({ glob: 'logs/*.log', exclude: ['b.log'] });
   await rig.drain();

@@ -18,7 +18,8 @@ type Write = (folder: string) => void;
 const writeFiles: Write = (folder) => {
   for (const n of range(COUNT)) writeFileSync(join(folder, 'logs', `${n}.log`), `{"n":${n}}\n`);
 };
-const writeJournal: Write = (folder) => new Journal(join(folder, 'journal')).add(...range(COUNT).map((n) => ({ MESSAGE: `{"n":${n}}` })));
+const writeJournal: Write = (folder) =>
+  new Journal(join(folder, 'journal')).add(...range(COUNT).map((n) => ({ MESSAGE: `{"n":${n}}` })));
 const INPUTS: readonly [what: string, write: Write][] = [
   ['files', writeFiles],
   ...(lacksJournal === undefined ? [['a journal', writeJournal] as [string, Write]] : []),
@@ -59,7 +60,9 @@ test.each(INPUTS)(
     expect(await run.end('SIGTERM')).toBe(0);
 
     expect(run.stderr()).not.toContain('are lost with this process');
-    const { keptEvents } = JSON.parse(await run.says('stopped; positions could not be saved')) as { keptEvents: number };
+    const { keptEvents } = JSON.parse(await run.says('stopped; positions could not be saved')) as {
+      keptEvents: number;
+    };
     expect(keptEvents).toBeGreaterThan(0);
     free();
     expect(await startProgram(['run', '--once', '-c', config]).exited).toBe(0);

@@ -20,5 +20,6 @@ const SIZES: readonly SinkSizes[] = [
 ];
 
 for (const sizes of SIZES) {
-  test(`deleted files and standard input reach the disk buffer past a full memory: ${nameOf(sizes)}`, () => checkFullMemory(sizes));
+  test(`deleted files and standard input reach the disk buffer past a full memory: ${nameOf(sizes)}`, () =>
+    checkFullMemory(sizes));
 }

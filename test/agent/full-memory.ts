@@ -20,7 +20,11 @@ import { settleTurns, until } from '../support/until.ts';
 
 const MAX_LINE_BYTES = 16 * 1024;
 const READ_BYTES = 256 * 1024;
-const AWAY: SendResult = { outcome: { kind: 'retry', reason: 'network', detail: 'connection refused' }, status: 0, elapsedMs: 1 };
+const AWAY: SendResult = {
+  outcome: { kind: 'retry', reason: 'network', detail: 'connection refused' },
+  status: 0,
+  elapsedMs: 1,
+};
 const HOUR_MS = 3_600_000;
 
 /** For the largest sink. Made once: the memory of many kernels is freed late. */
@@ -96,7 +100,11 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
     live: laneOf({ isTracked: false }),
   };
   let mostBytes = 0;
-  const windows = { files: kernel.reserve(READ_BYTES), deleted: kernel.reserve(READ_BYTES), live: kernel.reserve(READ_BYTES) };
+  const windows = {
+    files: kernel.reserve(READ_BYTES),
+    deleted: kernel.reserve(READ_BYTES),
+    live: kernel.reserve(READ_BYTES),
+  };
   const shape = { format: 'text', wrapFields: {}, fields: {} } as const;
 
   /** Offers a stream of at least so many bytes. */
@@ -110,7 +118,15 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
     for (let n = 0; n < perBlock; n++) window.bytes.set(line, n * lineBytes);
     const offer = async (): Promise<void> => {
       for (let n = 0; n < blocks; n++) {
-        await lanes[kind].accept({ stream, shape, window, start: 0, end: perBlock * lineBytes, offset: fed.taken, readAtMs: 1 });
+        await lanes[kind].accept({
+          stream,
+          shape,
+          window,
+          start: 0,
+          end: perBlock * lineBytes,
+          offset: fed.taken,
+          readAtMs: 1,
+        });
         fed.taken += perBlock * lineBytes;
         mostBytes = Math.max(mostBytes, pipeline.budget.usedBytes);
       }
@@ -148,7 +164,8 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
       for (const name of names) {
         const content = decodeSpoolFile(readFileSync(join(spool, name)));
         if (!content.ok) throw new Error(`${name}: ${content.reason}`);
-        for (const { stream, from, to } of content.header.spans) ranges.set(stream, [...(ranges.get(stream) ?? []), { from, to }]);
+        for (const { stream, from, to } of content.header.spans)
+          ranges.set(stream, [...(ranges.get(stream) ?? []), { from, to }]);
       }
       const reached = (list: readonly { from: number; to: number }[]): number =>
         list.toSorted((a, b) => a.from - b.from).reduce((at, { from, to }) => (from <= at ? Math.max(at, to) : at), 0);

@@ -10,13 +10,17 @@ import { until } from '../support/until.ts';
 const source = (id: string, folder: string, more = ''): string =>
   `sources:\n  ${id}: {type: file, include: ["${folder}/${id}.log"], scan_interval: 100ms${more}}\n`;
 
-async function run(...args: string[]): Promise<{ readonly code: unknown; readonly out: string; readonly error: string }> {
+async function run(
+  ...args: string[]
+): Promise<{ readonly code: unknown; readonly out: string; readonly error: string }> {
   const program = startProgram(args);
   const code = await program.exited;
   return { code, out: program.stdout(), error: program.stderr() };
 }
 
-test('every command includes the files, and a reload takes added, changed and removed ones into force', async ({ service }) => {
+test('every command includes the files, and a reload takes added, changed and removed ones into force', async ({
+  service,
+}) => {
   const folder = makeTree({ 'a.log': '', 'b.log': '{"n":0}\n', 'conf.d/none': '' });
   const config = join(folder, 'tailrace.yaml');
   const included = (name: string): string => join(folder, 'conf.d', name);
@@ -35,7 +39,9 @@ sinks:
   await program.says('tailrace runs');
   const numbers = (): unknown[] => service.lines.map((line) => (JSON.parse(line) as { n: unknown }).n);
   const hashInForce = async (): Promise<string> => {
-    const { config: inForce } = JSON.parse((await run('status', '--config', config, '--json')).out) as { config: { hash: string } };
+    const { config: inForce } = JSON.parse((await run('status', '--config', config, '--json')).out) as {
+      config: { hash: string };
+    };
     return inForce.hash;
   };
   const first = await hashInForce();
@@ -44,11 +50,20 @@ sinks:
     included('b.yaml'),
     `${source('b', folder, ', fields: {role: web}')}tests: [{source: b, input: ['{"n":1}'], expect: [{n: 1, role: web}]}]\n`,
   );
-  expect(await run('check', '--config', config)).toMatchObject({ code: 0, out: expect.stringContaining('2 sources (a, b)') });
-  expect(await run('reload', '--config', config)).toMatchObject({ code: 0, out: expect.stringContaining('added: source b') });
+  expect(await run('check', '--config', config)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('2 sources (a, b)'),
+  });
+  expect(await run('reload', '--config', config)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('added: source b'),
+  });
   await until('the line is stored', () => numbers().length === 1);
   expect(await hashInForce()).not.toBe(first);
-  expect(await run('explain', join(folder, 'b.log'), '--config', config)).toMatchObject({ code: 0, out: expect.stringContaining('b') });
+  expect(await run('explain', join(folder, 'b.log'), '--config', config)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('b'),
+  });
   expect(await run('preview', join(folder, 'b.log'), '--config', config)).toMatchObject({
     code: 0,
     out: expect.stringMatching(/"role": ?"web"/),

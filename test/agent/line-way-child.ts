@@ -26,7 +26,10 @@ const MOST_TRIES = 500;
 const root = pathToFileURL(join(import.meta.dirname, '../../src/')).href;
 const session = new Session();
 session.connect();
-const ask = (method: string, params?: object): { result?: { url: string; functions: { ranges: { count: number }[] }[] }[] } => {
+const ask = (
+  method: string,
+  params?: object,
+): { result?: { url: string; functions: { ranges: { count: number }[] }[] }[] } => {
   let answer = {};
   // In the same process the answer is there when the call returns.
   session.post(method, params, (error, result) => {
@@ -66,12 +69,17 @@ ask('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 const ways = { out: [] as Set<string>[], back: [] as Set<string>[] };
 for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {
   ran();
-  appendFileSync(log, Array.from({ length: LINES }, (_, n) => `${new Date().toISOString()} round ${round} line ${n}\n`).join(''));
+  appendFileSync(
+    log,
+    Array.from({ length: LINES }, (_, n) => `${new Date().toISOString()} round ${round} line ${n}\n`).join(''),
+  );
   const response = await came.promise;
   const out = ran();
   came = Promise.withResolvers();
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({ ingested: LINES, failed: 0, failures: [], processedBytes: 1, blocksCreated: 0, walLength: 1 }));
+  response.end(
+    JSON.stringify({ ingested: LINES, failed: 0, failures: [], processedBytes: 1, blocksCreated: 0, walLength: 1 }),
+  );
   const back = new Set<string>();
   for (let tries = 1, held: number | undefined; held !== 0; tries++) {
     if (tries > MOST_TRIES) throw new Error(`a batch is not settled after ${MOST_TRIES * SETTLED_MS} ms`);

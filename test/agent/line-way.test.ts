@@ -19,12 +19,16 @@ const folderOf = (file: string): string => file.slice(0, file.lastIndexOf('/') +
 /** A line for each folder, as in ARCHITECTURE.md. */
 function print(files: readonly string[]): string {
   const folders = Map.groupBy(files, folderOf);
-  return [...folders].map(([folder, all]) => `src/${folder} ${all.map((file) => file.slice(folder.length)).join(' ')}`).join('\n');
+  return [...folders]
+    .map(([folder, all]) => `src/${folder} ${all.map((file) => file.slice(folder.length)).join(' ')}`)
+    .join('\n');
 }
 
 /** The files in the block of ARCHITECTURE.md that begins with the line `WAY:`. */
 function listed(way: string): string[] {
-  const block = new RegExp(`^\`\`\`\\n${way}:\\n(.*?)\\n\`\`\``, 'ms').exec(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'))![1]!;
+  const block = new RegExp(`^\`\`\`\\n${way}:\\n(.*?)\\n\`\`\``, 'ms').exec(
+    readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'),
+  )![1]!;
   return block.split('\n').flatMap((line) => {
     const [folder, ...names] = line.split(' ');
     return names.map((name) => `${folder!.slice('src/'.length)}${name}`);
@@ -33,7 +37,9 @@ function listed(way: string): string[] {
 
 test('a line and its acknowledgement run only the files that ARCHITECTURE.md lists', async () => {
   // What was compiled before is not counted exactly.
-  const ways = JSON.parse(await runNode([join(import.meta.dirname, 'line-way-child.ts')], { NODE_DISABLE_COMPILE_CACHE: '1' })) as Ways;
+  const ways = JSON.parse(
+    await runNode([join(import.meta.dirname, 'line-way-child.ts')], { NODE_DISABLE_COMPILE_CACHE: '1' }),
+  ) as Ways;
   for (const way of ['out', 'back'] as const) {
     const { every, any } = ways[way];
     const files = listed(way);

@@ -14,7 +14,10 @@ afterEach(() => vi.restoreAllMocks());
 async function start() {
   const service = await FakeIngest.start();
   const folder = makeTree({ 'app.log': Array.from({ length: 100 }, (_, i) => `line ${i}\n`).join('') });
-  const options = { sources: { app: '{type: file, include: [app.log]}' }, sink: 'token: t, batch: {max_events: 10, max_age: 20ms}' };
+  const options = {
+    sources: { app: '{type: file, include: [app.log]}' },
+    sink: 'token: t, batch: {max_events: 10, max_age: 20ms}',
+  };
   const config = loadConfig(configure({ folder, url: service.url }, options), {});
   const log = new MemoryLog();
   const agent = await startAgent({ config, once: false, log });
@@ -31,7 +34,11 @@ test('agent is healthy while every batch is accounted for', async () => {
   await until('all lines are there', () => service.lines.length === 100);
   await until('all is settled', () => agent.observe().sources[0]?.held === 0);
   expect((await health()).status).toBe(200);
-  expect(await agent.stop(AbortSignal.timeout(10_000))).toMatchObject({ lostEvents: 0, keptEvents: 0, failure: undefined });
+  expect(await agent.stop(AbortSignal.timeout(10_000))).toMatchObject({
+    lostEvents: 0,
+    keptEvents: 0,
+    failure: undefined,
+  });
 });
 
 test('agent that loses one batch on its way turns unhealthy and says how many events are missing', async () => {

@@ -53,7 +53,10 @@ test.skipIf(python === undefined)(
     const config = configureWith('');
     const told = await record(join(folder, 'notify'));
     const texts = (): string[] => told.map(({ text }) => text);
-    const program = startProgram(['run', '--config', config], { NOTIFY_SOCKET: join(folder, 'notify'), WATCHDOG_USEC: '1500000' });
+    const program = startProgram(['run', '--config', config], {
+      NOTIFY_SOCKET: join(folder, 'notify'),
+      WATCHDOG_USEC: '1500000',
+    });
     await until('it is ready, or has ended', () => told.length > 0 || program.process.exitCode !== null);
     expect(texts()[0], program.stderr()).toMatch(/^READY=1 \| STATUS=.*store/);
     const ready = (): number => texts().filter((text) => text.startsWith('READY=1')).length;

@@ -13,7 +13,9 @@ test('owners follow what a script says, not where it lies', () => {
     const file = join(folder, path);
     writeFileSync(file, content);
     chmodSync(file, 0o600);
-    const config = configOf(configWith({ source: `transform: {script: ${file}}`, agent: 'transform: to_dataset(kind)' }));
+    const config = configOf(
+      configWith({ source: `transform: {script: ${file}}`, agent: 'transform: to_dataset(kind)' }),
+    );
     return ownersOf(config, config.sources[0]!.id);
   };
   const first = ownersWith('shape.ts', 'export default (event) => event;');

@@ -7,15 +7,22 @@ import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
 import { openConnection, type Parts, type Rig, startRig, test } from './reload-rig.ts';
 
-const arrives = ({ messages }: Rig, text: string): Promise<void> => until(`"${text}" is stored`, () => messages().includes(text));
+const arrives = ({ messages }: Rig, text: string): Promise<void> =>
+  until(`"${text}" is stored`, () => messages().includes(text));
 
 test.each<readonly [string, (rig: Rig) => Parts]>([
   ['another source', ({ net, file }) => ({ sources: `${net}\n${file('a', ', fields: {role: web}')}\n${file('b')}` })],
   ['a sink', () => ({ store: ', labels: {team: core}, compression: none' })],
   ['the encoding', () => ({ store: ', encoding: json, json: {envelope: true}' })],
   ['the columns', () => ({ store: ', encoding: csv, csv: {columns: [_time, message], extra: drop}' })],
-  ['requests at once and memory', () => ({ store: ', concurrency: 2, buffer: {max_memory: 128MiB}', batch: ', max_bytes: 64KiB' })],
-  ['the sinks that it feeds', ({ service }) => ({ sinks: `  more: {type: ingest, url: "${service.url}", token: t, dataset: more}` })],
+  [
+    'requests at once and memory',
+    () => ({ store: ', concurrency: 2, buffer: {max_memory: 128MiB}', batch: ', max_bytes: 64KiB' }),
+  ],
+  [
+    'the sinks that it feeds',
+    ({ service }) => ({ sinks: `  more: {type: ingest, url: "${service.url}", token: t, dataset: more}` }),
+  ],
 ])('a connection survives a reload that changes %s', async (_what, change) => {
   const rig = await startRig();
   const { configure, reload, program } = rig;
@@ -38,7 +45,9 @@ test.each<readonly [string, (rig: Rig) => Parts]>([
 test('a reload that cannot be in force leaves connections open', async ({ rig }) => {
   const { configure, reload, program, net, file } = rig;
   const { send, isClosed } = await openConnection(rig);
-  configure({ sources: `${net}\n${file('a')}\n  other: {type: syslog, listen: ["tcp://127.0.0.1:${await takenPort()}"]}` });
+  configure({
+    sources: `${net}\n${file('a')}\n  other: {type: syslog, listen: ["tcp://127.0.0.1:${await takenPort()}"]}`,
+  });
   expect(await reload()).toMatchObject({ code: 1, ok: false, error: expect.stringContaining('the port is taken') });
   send('after');
   await arrives(rig, 'after');
@@ -52,7 +61,11 @@ test('a reload reports changes that need a restart of the agent, and loses nothi
   send('before');
   await arrives(rig, 'before');
   configure({ sources: net.replace(/}$/, ', transform: "extend a = 1 | to_dataset(\'routed\')"}') });
-  expect(await reload()).toMatchObject({ code: 0, ok: true, restarted: expect.stringContaining('the routes of to_dataset') });
+  expect(await reload()).toMatchObject({
+    code: 0,
+    ok: true,
+    restarted: expect.stringContaining('the routes of to_dataset'),
+  });
   const again = await openConnection(rig);
   again.send('after');
   await arrives(rig, 'after');
@@ -65,13 +78,19 @@ test('telemetry is moved and switched while connections stay open and counters g
   send('before');
   await arrives(rig, 'before');
   const other = await freePort();
-  const listen = (port: number, more = ''): { top: string } => ({ top: `telemetry: {listen: "127.0.0.1:${port}"${more}}` });
+  const listen = (port: number, more = ''): { top: string } => ({
+    top: `telemetry: {listen: "127.0.0.1:${port}"${more}}`,
+  });
   const accepted = async (port: number): Promise<number> => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return valueOf(parsePrometheus(text), 'tailrace_events_total', { source: 'net', outcome: 'accepted' }) ?? 0;
   };
   configure(listen(await takenPort()));
-  expect(await reload()).toMatchObject({ code: 1, ok: false, error: expect.stringContaining('telemetry cannot listen') });
+  expect(await reload()).toMatchObject({
+    code: 1,
+    ok: false,
+    error: expect.stringContaining('telemetry cannot listen'),
+  });
   expect(await accepted(telemetry)).toBe(1);
 
   configure(listen(other));
@@ -80,7 +99,8 @@ test('telemetry is moved and switched while connections stay open and counters g
   await expect(fetch(`http://127.0.0.1:${telemetry}/metrics`)).rejects.toThrow();
   expect((await fetch(`http://127.0.0.1:${other}/`)).status).toBe(200);
 
-  const tailStatus = async (): Promise<number> => (await fetch(`http://127.0.0.1:${other}/tail.json?source=net`)).status;
+  const tailStatus = async (): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${other}/tail.json?source=net`)).status;
   for (const [liveTail, status] of [
     [true, 200],
     [false, 404],
@@ -125,10 +145,13 @@ test('another data_dir is refused with the remedy', async () => {
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('a sink whose address was wrong delivers what it held under the same keys once a reload puts it right', async ({ rig }) => {
+test('a sink whose address was wrong delivers what it held under the same keys once a reload puts it right', async ({
+  rig,
+}) => {
   const { service, folder, configure, reload, program, messages } = rig;
   let isAway = true;
-  service.respond = (request, response) => (isAway ? void response.writeHead(401).end() : service.storeAll(request, response));
+  service.respond = (request, response) =>
+    isAway ? void response.writeHead(401).end() : service.storeAll(request, response);
   appendFileSync(join(folder, 'a.log'), 'held\n');
   const { send } = await openConnection(rig);
   send('held, too');
@@ -138,7 +161,8 @@ test('a sink whose address was wrong delivers what it held under the same keys o
   expect(await reload()).toMatchObject({ code: 0, ok: true });
   await until('both are stored', () => messages().length === 2);
   const keys = new Map<string, Set<string>>();
-  for (const { lines, key } of service.requests) for (const line of lines) keys.set(line, (keys.get(line) ?? new Set()).add(key));
+  for (const { lines, key } of service.requests)
+    for (const line of lines) keys.set(line, (keys.get(line) ?? new Set()).add(key));
   expect([...keys.values()].map(({ size }) => size)).toEqual([1, 1]);
   expect(await program.end('SIGTERM')).toBe(0);
 });
@@ -146,7 +170,8 @@ test('a sink whose address was wrong delivers what it held under the same keys o
 test('a sink that was removed still delivers what it has', async ({ rig }) => {
   const { service, folder, configure, reload, program, messages } = rig;
   let isAway = true;
-  service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));
+  service.respond = (request, response) =>
+    isAway ? void response.writeHead(503).end() : service.storeAll(request, response);
   const more = `  more: {type: ingest, url: "${service.url}", token: t, dataset: more, batch: {max_age: 50ms}, retry: {initial_backoff: 5ms, max_backoff: 50ms}}`;
   configure({ sinks: more });
   expect((await reload()).ok).toBe(true);

@@ -33,7 +33,8 @@ export async function startRig({ filesOnly = false, more: always = '', args = []
   const config = join(folder, 'tailrace.yaml');
   const [port, telemetry] = (await freePorts(2)) as [number, number];
   const net = `  net: {type: syslog, listen: ["udp://127.0.0.1:${port}", "tcp://127.0.0.1:${port}"]}`;
-  const file = (id: string, keys = ''): string => `  ${id}: {type: file, include: ["${folder}/${id}.log"], scan_interval: 100ms${keys}}`;
+  const file = (id: string, keys = ''): string =>
+    `  ${id}: {type: file, include: ["${folder}/${id}.log"], scan_interval: 100ms${keys}}`;
   const usual = filesOnly ? file('a') : `${net}\n${file('a')}`;
   const configure = ({ sources = usual, store = '', batch = '', sinks = '', top, more = always }: Parts = {}): void =>
     writeFileSync(
@@ -57,16 +58,37 @@ ${sinks}
   };
   const reload = async () => {
     const { out, ...ended } = await command('--json');
-    return { ...ended, restarted: undefined, ...(JSON.parse(out || '{}') as { ok?: boolean; restarted?: string; error?: string }) };
+    return {
+      ...ended,
+      restarted: undefined,
+      ...(JSON.parse(out || '{}') as { ok?: boolean; restarted?: string; error?: string }),
+    };
   };
   const metrics = async () => parsePrometheus(await (await fetch(`http://127.0.0.1:${telemetry}/metrics`)).text());
-  const samples = async (): Promise<readonly Sample[]> => [...(await metrics()).values()].flatMap((family) => family.samples);
+  const samples = async (): Promise<readonly Sample[]> =>
+    [...(await metrics()).values()].flatMap((family) => family.samples);
   /** Reloads so far with this result. */
   const reloads = async (result: string) => valueOf(await metrics(), 'tailrace_config_reloads_total', { result });
   const hangUp = () => void program.process.kill('SIGHUP');
   const count = (text: string): number => program.stderr().split(text).length - 1;
   const messages = (): string[] => service.lines.map(messageOf);
-  return { service, folder, program, port, net, file, configure, command, reload, reloads, hangUp, count, samples, messages, telemetry };
+  return {
+    service,
+    folder,
+    program,
+    port,
+    net,
+    file,
+    configure,
+    command,
+    reload,
+    reloads,
+    hangUp,
+    count,
+    samples,
+    messages,
+    telemetry,
+  };
 }
 
 /** In whichever form the event was sent; an envelope has it inside. */
@@ -80,7 +102,9 @@ export type Rig = Awaited<ReturnType<typeof startRig>>;
 /** Tests that begin with such a run. */
 export const test = base.extend('rig', () => startRig());
 
-export async function openConnection({ port }: Rig): Promise<{ socket: Socket; send: (text: string) => void; isClosed: () => boolean }> {
+export async function openConnection({
+  port,
+}: Rig): Promise<{ socket: Socket; send: (text: string) => void; isClosed: () => boolean }> {
   const socket = connect(port, '127.0.0.1');
   let isClosed = false;
   socket.on('error', () => {}).on('close', () => (isClosed = true));
@@ -94,7 +118,8 @@ export async function stormOfReloads(reloads: number): Promise<void> {
   const rig = await startRig();
   const { service, folder, port, net, file, configure, reload, program, samples, messages } = rig;
   let isAway = false;
-  service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));
+  service.respond = (request, response) =>
+    isAway ? void response.writeHead(503).end() : service.storeAll(request, response);
   const { send, isClosed } = await openConnection(rig);
   const udp = createSocket('udp4');
   udp.connect(port, '127.0.0.1');
@@ -127,7 +152,10 @@ export async function stormOfReloads(reloads: number): Promise<void> {
     if (n % 5 === 0) for (let i = 0; i < 20; i += 1) program.process.kill('SIGHUP');
     // A command of its own takes longer than the reload; it is asked through the same socket.
     if (n % 20 === 0) expect(await reload()).toMatchObject({ code: 0, ok: true });
-    else expect(await askAgent(join(folder, 'data'), { command: 'reload', args: [] })).toMatchObject({ result: { ok: true } });
+    else
+      expect(await askAgent(join(folder, 'data'), { command: 'reload', args: [] })).toMatchObject({
+        result: { ok: true },
+      });
     const after = await samples();
     for (const { name, labels, value } of before) {
       if (!name.endsWith('_total') || labels['source'] === 'b') continue;
@@ -138,7 +166,9 @@ export async function stormOfReloads(reloads: number): Promise<void> {
   }
   isAway = false;
   clearInterval(writing);
-  const expected = ['file', 'tcp', 'udp'].flatMap((kind) => Array.from({ length: lines }, (_, i) => `${kind} ${i + 1}`));
+  const expected = ['file', 'tcp', 'udp'].flatMap((kind) =>
+    Array.from({ length: lines }, (_, i) => `${kind} ${i + 1}`),
+  );
   await until(
     'everything is stored',
     () => new Set(messages()).size >= expected.length || `${new Set(messages()).size} of ${expected.length}`,

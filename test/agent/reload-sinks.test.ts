@@ -36,8 +36,16 @@ function wireOf({ service }: Rig): Map<string, Set<string>> {
 const FORMS: readonly (readonly [what: string, keys: string, wire: RegExp])[] = [
   ['NDJSON', '', /^application\/x-ndjson \|  \| \/v1\/ingest\/logs \| \{/],
   ['JSON', ', encoding: json', /^application\/json \|  \| \/v1\/ingest\/logs \| \[/],
-  ['CSV', ', encoding: csv, csv: {columns: [message], extra: drop}', /^text\/csv \|  \| \/v1\/ingest\/logs \| message\n/],
-  ['other columns', ', encoding: csv, csv: {columns: [message, host]}', /^text\/csv \|  \| \/v1\/ingest\/logs \| message,host,json\n/],
+  [
+    'CSV',
+    ', encoding: csv, csv: {columns: [message], extra: drop}',
+    /^text\/csv \|  \| \/v1\/ingest\/logs \| message\n/,
+  ],
+  [
+    'other columns',
+    ', encoding: csv, csv: {columns: [message, host]}',
+    /^text\/csv \|  \| \/v1\/ingest\/logs \| message,host,json\n/,
+  ],
   [
     'an envelope',
     ', encoding: json, json: {envelope: true}, labels: {n: 1}',
@@ -60,7 +68,8 @@ test.each(FORMS.map(([what, keys, wire], n) => ({ what, keys, wire, before: FORM
     expect(await reload()).toMatchObject(IN_PLACE);
     const { send, isClosed } = await openConnection(rig);
     let isAway = true;
-    service.respond = (request, response) => (isAway ? void response.writeHead(500).end() : service.storeAll(request, response));
+    service.respond = (request, response) =>
+      isAway ? void response.writeHead(500).end() : service.storeAll(request, response);
     appendFileSync(join(folder, 'a.log'), '1\n');
     send('2');
     await until('both are sent in vain', () => wireOf(rig).size === 2);
@@ -84,11 +93,14 @@ test.each(FORMS.map(([what, keys, wire], n) => ({ what, keys, wire, before: FORM
   },
 );
 
-test('what the disk buffer holds keeps its form and its key over a kill and a start with another encoding', async ({ rig }) => {
+test('what the disk buffer holds keeps its form and its key over a kill and a start with another encoding', async ({
+  rig,
+}) => {
   const { service, folder, configure, program, messages } = rig;
   const { send } = await openConnection(rig);
   let isAway = true;
-  service.respond = (request, response) => (isAway ? void response.writeHead(500).end() : service.storeAll(request, response));
+  service.respond = (request, response) =>
+    isAway ? void response.writeHead(500).end() : service.storeAll(request, response);
   send('held');
   await until('it is sent in vain', () => service.requests.length > 0);
   await program.end('SIGKILL');
@@ -109,7 +121,10 @@ test('what the disk buffer holds keeps its form and its key over a kill and a st
 test('requests at once grow and shrink in place, and a shrink waits for those in flight', async ({ rig }) => {
   const { folder, configure, reload, program, messages } = rig;
   const { waiting, answer } = hold(rig);
-  const requests = (concurrency: number): Parts => ({ store: `, concurrency: ${concurrency}, timeout: 5m`, batch: ', max_events: 10' });
+  const requests = (concurrency: number): Parts => ({
+    store: `, concurrency: ${concurrency}, timeout: 5m`,
+    batch: ', max_events: 10',
+  });
   const write = (from: number, to: number): void => {
     for (let n = from; n < to; n += 1) appendFileSync(join(folder, 'a.log'), `${n}\n`);
   };
@@ -142,7 +157,8 @@ test('memory grows and shrinks in place while it is full, and nothing of it is l
   });
   const { isClosed } = await openConnection(rig);
   const used = async (): Promise<number> =>
-    (await samples()).find(({ name, labels }) => name === 'tailrace_buffer_bytes' && labels['kind'] === 'memory')?.value ?? 0;
+    (await samples()).find(({ name, labels }) => name === 'tailrace_buffer_bytes' && labels['kind'] === 'memory')
+      ?.value ?? 0;
   configure(memory('1MiB', '128KiB', 2));
   expect(await reload()).toMatchObject(IN_PLACE);
   const { waiting, answer } = hold(rig);
@@ -203,7 +219,8 @@ test('where to_dataset says where events go, a sink’s form, requests and memor
 test('a reload just after a kill waits for what the last process left, and changes in place', async ({ rig }) => {
   const { service, folder, configure, reload, program, messages } = rig;
   let isAway = true;
-  service.respond = (request, response) => (isAway ? void response.writeHead(500).end() : service.storeAll(request, response));
+  service.respond = (request, response) =>
+    isAway ? void response.writeHead(500).end() : service.storeAll(request, response);
   appendFileSync(join(folder, 'a.log'), 'left behind\n');
   await until('it is sent in vain', () => service.requests.length > 0);
   const { key } = service.requests[0]!;
@@ -215,7 +232,9 @@ test('a reload just after a kill waits for what the last process left, and chang
   appendFileSync(join(folder, 'a.log'), 'new\n');
   isAway = false;
   await until('both are stored', () => messages().length === 2);
-  expect(service.requests.filter(({ body }) => body.includes('left behind')).every((request) => request.key === key)).toBe(true);
+  expect(
+    service.requests.filter(({ body }) => body.includes('left behind')).every((request) => request.key === key),
+  ).toBe(true);
   expect([...wireOf(rig).values()].map(({ size }) => size)).toEqual([1, 1]);
   expect(await again.end('SIGTERM')).toBe(0);
 });

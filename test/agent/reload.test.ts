@@ -9,7 +9,18 @@ import { beginning } from '../support/begin.ts';
 
 const startFiles = (more = '') => startRig({ filesOnly: true, more });
 
-const test = beginning(() => startFiles(), 'command', 'configure', 'count', 'file', 'folder', 'hangUp', 'program', 'reloads', 'service');
+const test = beginning(
+  () => startFiles(),
+  'command',
+  'configure',
+  'count',
+  'file',
+  'folder',
+  'hangUp',
+  'program',
+  'reloads',
+  'service',
+);
 
 function linesOf(service: FakeIngest): { n: number; role?: string }[] {
   return service.lines.map((line) => JSON.parse(line) as { n: number; role?: string });
@@ -26,7 +37,12 @@ test('run takes a changed configuration into force at SIGHUP, and no line is los
   await program.says('the changed configuration is in force');
   appendFileSync(join(folder, 'a.log'), '{"n":4}\n');
   await until('lines of both files are stored', () => service.lines.length === 4);
-  expect(linesOf(service).toSorted((x, y) => x.n - y.n)).toMatchObject([{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4, role: 'web' }]);
+  expect(linesOf(service).toSorted((x, y) => x.n - y.n)).toMatchObject([
+    { n: 1 },
+    { n: 2 },
+    { n: 3 },
+    { n: 4, role: 'web' },
+  ]);
   expect(await reloads('success')).toBe(1);
   expect(await reloads('failure')).toBe(0);
   expect(await program.end('SIGTERM')).toBe(0);
@@ -38,9 +54,11 @@ test('run sends the events read of a file that a changed configuration leaves ou
     sources: `  a: {type: file, include: ["${folder}/*.log"], exclude: [${exclude}], scan_interval: 100ms}`,
   });
   const numbers = (): number[] => linesOf(service).map(({ n }) => n);
-  const inForce = (times: number): Promise<void> => until('it is in force', () => count('the changed configuration is in force') === times);
+  const inForce = (times: number): Promise<void> =>
+    until('it is in force', () => count('the changed configuration is in force') === times);
   let isAway = true;
-  service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));
+  service.respond = (request, response) =>
+    isAway ? void response.writeHead(503).end() : service.storeAll(request, response);
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
   await until('it is sent', () => service.requests.length > 0);
 
@@ -97,7 +115,15 @@ test('run does not reload while it reads standard input, and says so', async ({ 
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('reload waits for the agent and says what changed by id', async ({ service, folder, program, file, configure, command, reloads }) => {
+test('reload waits for the agent and says what changed by id', async ({
+  service,
+  folder,
+  program,
+  file,
+  configure,
+  command,
+  reloads,
+}) => {
   const changed = file('a', ', fields: {role: web}');
   configure({ sources: `${changed}\n${file('b')}`, more: 'shutdown_timeout: 20s' });
   const report = await command('--json');
@@ -127,7 +153,9 @@ test('reload waits for the agent and says what changed by id', async ({ service,
   expect((await command()).out).toBe('the configuration is in force; nothing changed: 1 source and 1 sink untouched\n');
   // Symptom: "changed: sink store" where the file left the sink alone.
   configure({ sources: `${changed}\n${file('c')}` });
-  expect((await command()).out).toBe('the changed configuration is in force\n  added: source c\n  1 source and 1 sink untouched\n');
+  expect((await command()).out).toBe(
+    'the changed configuration is in force\n  added: source c\n  1 source and 1 sink untouched\n',
+  );
   expect(await reloads('success')).toBe(4);
   expect(await program.end('SIGTERM')).toBe(0);
 });
@@ -149,7 +177,11 @@ test('reload takes another log level into force', async ({ program, file, config
 test('reload ends with 2 and names the problems of a wrong configuration, with 1 where no agent runs', async () => {
   const { folder, program, configure, command, reloads } = await startFiles();
   configure({ sources: `  a: {type: file, incldue: ["${folder}/a.log"]}` });
-  expect(await command()).toMatchObject({ code: 2, out: '', error: expect.stringMatching(/tailrace\.yaml:4:\d+: .*incldue/) });
+  expect(await command()).toMatchObject({
+    code: 2,
+    out: '',
+    error: expect.stringMatching(/tailrace\.yaml:4:\d+: .*incldue/),
+  });
   expect(await reloads('failure')).toBe(1);
   const { code, out } = await command('--json');
   expect(code).toBe(2);
@@ -161,9 +193,16 @@ test('reload ends with 2 and names the problems of a wrong configuration, with 1
   expect(await command()).toMatchObject({ code: 1, error: expect.stringContaining('no agent runs on') });
 });
 
-test('reload ends with 1 when the configuration is right and cannot be taken into force', async ({ program, configure, command }) => {
+test('reload ends with 1 when the configuration is right and cannot be taken into force', async ({
+  program,
+  configure,
+  command,
+}) => {
   configure({ top: `telemetry: {listen: "127.0.0.1:${await takenPort()}"}` });
-  expect(await command()).toMatchObject({ code: 1, error: expect.stringMatching(/cannot take the configuration into force: .*telemetry/) });
+  expect(await command()).toMatchObject({
+    code: 1,
+    error: expect.stringMatching(/cannot take the configuration into force: .*telemetry/),
+  });
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
@@ -252,7 +291,8 @@ test('a batch in flight keeps its events and its key when a reload changes the t
   configure({ more: 'transform: extend a = 1' });
   expect(await command()).toMatchObject({ code: 0 });
   let isAway = true;
-  service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));
+  service.respond = (request, response) =>
+    isAway ? void response.writeHead(503).end() : service.storeAll(request, response);
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
   await until('it is sent', () => service.requests.length > 0);
   configure({ more: 'transform: extend a = 2' });

@@ -19,7 +19,9 @@ const BAD = String.raw`{"_time":"2026-11-21T10:00:01Z","bad":1234567890123456789
 const WORSE = '{"_time":"2026-11-21T10:00:02Z","bad":true,"event":{"event":1}}';
 
 /** Stores good events, and names the bad ones. */
-function refuseBad(service: FakeIngest): (request: ReceivedRequest, response: Parameters<FakeIngest['respond']>[1]) => void {
+function refuseBad(
+  service: FakeIngest,
+): (request: ReceivedRequest, response: Parameters<FakeIngest['respond']>[1]) => void {
   return (request, response) => {
     const failures = request.lines.flatMap((line, index) =>
       line.includes('"bad"') ? [{ index, timestamp: '2026-11-21T10:00:00Z', error: 'bad is not a field' }] : [],
@@ -59,7 +61,10 @@ class Home {
   configure(sink: string, source = 'app', batch = 'max_age: 20ms'): void {
     configure(
       { folder: this.folder, url: this.service.url, sinkId: sink },
-      { sources: { [source]: '{type: file, include: [app.log]}' }, sink: `token: t, compression: none, batch: {${batch}}, ${QUICK}` },
+      {
+        sources: { [source]: '{type: file, include: [app.log]}' },
+        sink: `token: t, compression: none, batch: {${batch}}, ${QUICK}`,
+      },
     );
   }
 
@@ -104,7 +109,10 @@ function accountingOf(agent: Agent): Record<string, number> {
   return { accepted, delivered: settled.delivered, dead: settled.dead_lettered };
 }
 
-test('replay sends the exact bytes of refused events again, once, and removes their letters', async ({ home, agent }) => {
+test('replay sends the exact bytes of refused events again, once, and removes their letters', async ({
+  home,
+  agent,
+}) => {
   expect(home.list().map(({ event, about }) => [event, about.offset, about.file])).toEqual([
     [BAD, GOOD.length + 1, join(home.folder, 'app.log')],
     [WORSE, 2 * GOOD.length + BAD.length + 3, join(home.folder, 'app.log')],
@@ -119,14 +127,19 @@ test('replay sends the exact bytes of refused events again, once, and removes th
   expect(await agent.replay([])).toEqual({ replayed: 0, refused: 0, skipped: [], unreadable: [] });
 });
 
-test('replay that is refused again keeps the place of the first refusal, under another id, however often', async ({ home, agent }) => {
+test('replay that is refused again keeps the place of the first refusal, under another id, however often', async ({
+  home,
+  agent,
+}) => {
   const first = home.list();
   const ids = new Set([first[0]!.id]);
   for (let round = 1; round <= 3; round++) {
     expect(await agent.replay([])).toEqual({ replayed: 2, refused: 2, skipped: [], unreadable: [] });
     const again = home.list();
     expect(again.map(({ event }) => event)).toEqual([BAD, WORSE]);
-    expect(again.map(({ about }) => ({ ...about, time: '' }))).toEqual(first.map(({ about }) => ({ ...about, time: '' })));
+    expect(again.map(({ about }) => ({ ...about, time: '' }))).toEqual(
+      first.map(({ about }) => ({ ...about, time: '' })),
+    );
     expect(new Set(again.map(({ id }) => id)).size).toBe(1);
     ids.add(again[0]!.id);
     expect(accountingOf(agent)).toEqual({ accepted: 4 + 2 * round, delivered: 2, dead: 2 + 2 * round });
@@ -190,7 +203,12 @@ test('replay skips ids that are not there, damaged letters and those of a sink t
   writeFileSync(join(home.folder, 'agent/dead-letters/empty.ndjson'), '');
   home.mend();
   const result = await agent.replay([id, 'damaged', 'empty', 'missing', '../../tailrace']);
-  expect(result).toEqual({ replayed: 2, refused: 0, skipped: ['empty', 'missing', '../../tailrace'], unreadable: ['damaged'] });
+  expect(result).toEqual({
+    replayed: 2,
+    refused: 0,
+    skipped: ['empty', 'missing', '../../tailrace'],
+    unreadable: ['damaged'],
+  });
   expect(home.log.find('error', 'cannot be read')).toHaveLength(1);
   expect(readdirSync(join(home.folder, 'agent/dead-letters')).sort()).toEqual(['damaged.ndjson', 'empty.ndjson']);
 });
@@ -216,7 +234,10 @@ test('replay through another sink goes where that sink sends the source’s even
   home.mend();
   const agent = await home.start(true);
   const before = home.service.requests.length;
-  await expect(agent.replay([], 'missing')).rejects.toMatchObject({ code: 'E_NO_SINK', message: 'no sink has the id "missing"' });
+  await expect(agent.replay([], 'missing')).rejects.toMatchObject({
+    code: 'E_NO_SINK',
+    message: 'no sink has the id "missing"',
+  });
   expect(await agent.replay([], 'another')).toEqual({ replayed: 2, refused: 0, skipped: [], unreadable: [] });
   expect(home.service.requests.slice(before).map(({ lines }) => lines)).toEqual([[BAD, WORSE]]);
   expect(home.list()).toEqual([]);
@@ -230,8 +251,14 @@ test('replay through another sink keeps events refused there as that sink’s le
   await home.start();
   const reply = await askAgent(data, { command: 'replay-through', args: ['another'] });
   expect(reply?.result).toEqual({ replayed: 2, refused: 2, skipped: [], unreadable: [] });
-  expect(home.list().map(({ about, event }) => [about.sink, about.offset, event])).toContainEqual(['another', GOOD.length + 1, BAD]);
-  await expect(askAgent(data, { command: 'replay-through', args: ['missing'] })).rejects.toThrow('no sink has the id "missing"');
+  expect(home.list().map(({ about, event }) => [about.sink, about.offset, event])).toContainEqual([
+    'another',
+    GOOD.length + 1,
+    BAD,
+  ]);
+  await expect(askAgent(data, { command: 'replay-through', args: ['missing'] })).rejects.toThrow(
+    'no sink has the id "missing"',
+  );
 });
 
 test('replay keeps the letters of a sink that is not configured, and replays those of a source that is not', async ({
@@ -260,7 +287,9 @@ test('replay and drop of a running agent are reached by its control socket', asy
   expect(await askAgent(data, { command: 'drop', args: ['missing'] })).toEqual({ result: { removed: 0 } });
   expect(await askAgent(data, { command: 'drop', args: [] })).toEqual({ result: { removed: 1 } });
   expect([home.list(), agent.observe().deadLetterBytes]).toEqual([[], 0]);
-  await expect(askAgent(data, { command: 'dance', args: [] })).rejects.toMatchObject({ message: expect.stringContaining('"dance"') });
+  await expect(askAgent(data, { command: 'dance', args: [] })).rejects.toMatchObject({
+    message: expect.stringContaining('"dance"'),
+  });
 });
 
 // Symptom: replaying everything read every letter into memory at once, up to the gigabyte that is kept. Fix: a few files at a time.

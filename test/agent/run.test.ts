@@ -17,7 +17,8 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) =
 
 /** accepted = delivered + dead_lettered + dropped + filtered + held, in this one scrape. Returns accepted. */
 function checkBalance(families: ReadonlyMap<string, Family>): number {
-  const of = (outcome: string): number => valueOf(families, 'tailrace_events_total', { source: 'pipe', outcome }) ?? NaN;
+  const of = (outcome: string): number =>
+    valueOf(families, 'tailrace_events_total', { source: 'pipe', outcome }) ?? NaN;
   const settled = of('delivered') + of('dead_lettered') + of('dropped') + of('filtered');
   expect(settled + (valueOf(families, 'tailrace_events_held', { source: 'pipe' }) ?? NaN)).toBe(of('accepted'));
   return of('accepted');
@@ -29,7 +30,12 @@ test('run delivers every line of standard input once, and ends with 0', async ({
   run.close();
   expect(await run.exited).toBe(0);
   const events = service.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(events.map(({ message, level }) => message ?? level)).toEqual(['plain text with "quotes"', 'info', '  ', 'ünïcode']);
+  expect(events.map(({ message, level }) => message ?? level)).toEqual([
+    'plain text with "quotes"',
+    'info',
+    '  ',
+    'ünïcode',
+  ]);
   for (const event of events) expect(Date.parse(String(event['_time']))).not.toBeNaN();
   expect(events[0]).toHaveProperty('host');
   expect(service.requests.every(({ headers }) => headers['content-encoding'] === 'zstd')).toBe(true);
@@ -97,7 +103,9 @@ test('run waits for a service that is down at the start, and says so', async () 
   expect(numbersOf(service)).toEqual(upTo(1000));
 });
 
-test('run ends with 0 on SIGTERM while the service is down, and the next one delivers the kept events', async ({ folder }) => {
+test('run ends with 0 on SIGTERM while the service is down, and the next one delivers the kept events', async ({
+  folder,
+}) => {
   const port = await freePort();
   const first = startRun(folder, { url: `http://127.0.0.1:${port}`, top: 'shutdown_timeout: 1s' });
   await first.write(numbered(1000));
@@ -136,7 +144,10 @@ test('run keeps keys and events over kill -9', async ({ folder, service }) => {
   service.respond = (request) => void service.stored.set(request.key, request.lines);
   const first = startRun(folder, { url: service.url });
   await first.write(numbered(400));
-  await until('all is on its way', async () => checkBalance(await first.scrape()) === 400 && service.requests.length >= 4);
+  await until(
+    'all is on its way',
+    async () => checkBalance(await first.scrape()) === 400 && service.requests.length >= 4,
+  );
   first.process.kill('SIGKILL');
   expect(await first.exited).toBe('SIGKILL');
   const before = new Map(service.requests.map(({ key, body }) => [key, body.toString()]));

@@ -18,7 +18,9 @@ test('status line shows held events and why the service does not take them', () 
 test('status line shows a pause with its fix, after missing events', () => {
   const pauses = new Map([['logs', { reason: 'unauthorized', detail: 'HTTP 401', fix: 'check the token' }]]);
   expect(of({ pauses })).toContain('store paused: HTTP 401; check the token');
-  expect(of({ pauses, missing: { detail: 'no token', fix: 'write one' } })).toContain('store ships nothing: no token; write one');
+  expect(of({ pauses, missing: { detail: 'no token', fix: 'write one' } })).toContain(
+    'store ships nothing: no token; write one',
+  );
 });
 
 test('status line names what the dead letters hold back, with the fix', () => {
@@ -31,5 +33,7 @@ test('status line names what the dead letters hold back, with the fix', () => {
 test('status line names what keeps positions from being saved', () => {
   const checkpointRefusal = { reason: 'database or disk is full', fix: 'free space in data_dir' };
   const line = statusLine(observed({ sources: [], sinks: [observedSink({})], checkpointRefusal }));
-  expect(line).toBe('0 files, lag 0 B, positions cannot be saved: database or disk is full; free space in data_dir; store delivers');
+  expect(line).toBe(
+    '0 files, lag 0 B, positions cannot be saved: database or disk is full; free space in data_dir; store delivers',
+  );
 });

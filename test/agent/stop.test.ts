@@ -40,7 +40,9 @@ test('stop leaves a source behind that never ends, and says which; one that fail
 
 // Symptom: lines that had been read from a pipe were turned away at the deadline of a stop and lost. Cause: the disk buffer was
 // full, and nothing else could take them. Fix: from the beginning of a stop it goes over its limit.
-test('run that is stopped with lines of a pipe in hand keeps them over the limit of the disk buffer', async ({ service }) => {
+test('run that is stopped with lines of a pipe in hand keeps them over the limit of the disk buffer', async ({
+  service,
+}) => {
   service.respond = () => {};
   const folder = makeTree({});
   const run = startRun(folder, {
@@ -77,8 +79,12 @@ test('run that is stopped with lines of a pipe in hand keeps them over the limit
   expect(events).toHaveLength(totals.accepted);
   // The line that the stop cut is kept as it is.
   const [whole, cut] = [events.filter(({ n }) => n !== undefined), events.filter(({ n }) => n === undefined)];
-  expect(whole.map(({ n }) => n).toSorted((one, other) => one! - other!)).toEqual(Array.from({ length: whole.length }, (_, n) => n));
-  expect(cut.map(({ message }) => message?.slice(0, 10))).toEqual(cut.length === 0 ? [] : [`{"n":${whole.length},"text"`.slice(0, 10)]);
+  expect(whole.map(({ n }) => n).toSorted((one, other) => one! - other!)).toEqual(
+    Array.from({ length: whole.length }, (_, n) => n),
+  );
+  expect(cut.map(({ message }) => message?.slice(0, 10))).toEqual(
+    cut.length === 0 ? [] : [`{"n":${whole.length},"text"`.slice(0, 10)],
+  );
 });
 
 // Symptom: with a filter and a service that is away, the counts of the last line did not add up. Cause: filtered events are held with the

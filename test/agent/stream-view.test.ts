@@ -41,7 +41,10 @@ test('stream is settled for its source once nothing of it is open, nor committed
 /** Follows `app.log` with batches that stay open for an hour, on a clock that the test moves. */
 async function follow(service: FakeIngest) {
   const folder = makeTree({ 'app.log': 'one\n' });
-  const options = { sources: { app: '{type: file, include: [app.log]}' }, sink: 'token: t, compression: none, batch: {max_age: 1h}' };
+  const options = {
+    sources: { app: '{type: file, include: [app.log]}' },
+    sink: 'token: t, compression: none, batch: {max_age: 1h}',
+  };
   const config = loadConfig(configure({ folder, url: service.url }, options), {});
   const clock = new SteppedClock();
   const agent = await startAgent({ config, once: false, log: new MemoryLog(), clock });

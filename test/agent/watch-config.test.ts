@@ -1,5 +1,15 @@
 /** `run --watch-config` as the real program. */
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startProgram } from '../support/program.ts';
@@ -13,8 +23,10 @@ type Rig = Awaited<ReturnType<typeof watching>>;
 
 /** Resolves once so many changes are in force, or refused. */
 const wait = {
-  inForce: (rig: Rig, times: number) => until('it is in force', () => rig.count('the changed configuration is in force') === times),
-  refused: (rig: Rig, times: number) => until('it is refused', () => rig.count('the changed configuration has problems') === times),
+  inForce: (rig: Rig, times: number) =>
+    until('it is in force', () => rig.count('the changed configuration is in force') === times),
+  refused: (rig: Rig, times: number) =>
+    until('it is refused', () => rig.count('the changed configuration has problems') === times),
 };
 
 test('run --watch-config takes a changed configuration into force, and leaves the one before where the new one has problems', async () => {

@@ -9,7 +9,10 @@ test('accounting gives every event the worst of its sinks’ outcomes, once all 
   fc.assert(
     fc.property(
       // Acceptances: how many events, for how many sinks; then each sink settles its own events in pieces, in any order.
-      fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 3 })), { minLength: 1, maxLength: 8 }),
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 3 })), {
+        minLength: 1,
+        maxLength: 8,
+      }),
       fc.infiniteStream(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 9 }), outcome)),
       fc.constantFrom(0, 4090),
       (accepted, random, before) => {
@@ -106,9 +109,12 @@ test('countEvents counts different events in ranges that overlap', () => {
     ]),
   ).toBe(10);
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.nat(50), fc.nat(20)).map(([from, length]) => [from, from + length] as const)), (ranges) => {
-      const events = new Set(ranges.flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i)));
-      expect(countEvents(ranges)).toBe(events.size);
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.nat(50), fc.nat(20)).map(([from, length]) => [from, from + length] as const)),
+      (ranges) => {
+        const events = new Set(ranges.flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i)));
+        expect(countEvents(ranges)).toBe(events.size);
+      },
+    ),
   );
 });

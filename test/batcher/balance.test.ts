@@ -106,7 +106,10 @@ class Pipeline extends SinkRig {
       sources: this.sources.map(({ accounting, lane }) => {
         const batches = this.sinks.flatMap(({ batcher, delivery }) => [...batcher.open(), ...delivery.queue.sending]);
         const spans = batches.flatMap((batch) => batch.spans).filter((span) => span.accounting === accounting);
-        const held = countEvents([...lane.held(), ...spans.map(({ firstEvent, events }) => [firstEvent, firstEvent + events] as const)]);
+        const held = countEvents([
+          ...lane.held(),
+          ...spans.map(({ firstEvent, events }) => [firstEvent, firstEvent + events] as const),
+        ]);
         return {
           id: accounting.source,
           stats: newStats(),
@@ -134,7 +137,11 @@ class Pipeline extends SinkRig {
       for (const request of this.open.splice(0)) void request.answer(delivered(request.parcel.events));
       await settleTurns(2);
       await this.clock.advance(200);
-      if (!this.isBusy && this.sinks.every(({ batcher, delivery }) => delivery.queue.sending.length + batcher.open().length === 0)) return;
+      if (
+        !this.isBusy &&
+        this.sinks.every(({ batcher, delivery }) => delivery.queue.sending.length + batcher.open().length === 0)
+      )
+        return;
     }
     const left = this.sinks.map(({ budget, delivery, batcher }) => [
       budget.usedBytes,
@@ -147,10 +154,13 @@ class Pipeline extends SinkRig {
   }
 }
 
-const lines = fc.array(fc.oneof(fc.string({ maxLength: 60 }), fc.constant(''), fc.constant('{"a":1}'), fc.constant('x'.repeat(2000))), {
-  minLength: 1,
-  maxLength: 10,
-});
+const lines = fc.array(
+  fc.oneof(fc.string({ maxLength: 60 }), fc.constant(''), fc.constant('{"a":1}'), fc.constant('x'.repeat(2000))),
+  {
+    minLength: 1,
+    maxLength: 10,
+  },
+);
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('accept' as const), source: fc.nat(1), lines }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('answer' as const), which: fc.nat(), how: fc.nat(11) }) },
@@ -168,7 +178,13 @@ function answerOf(how: number, events: number): { outcome: Outcome; status: numb
   if (how === 4) return { outcome: { kind: 'bisect', detail: '400' }, status: 400 };
   if (how === 5) {
     return {
-      outcome: { kind: 'partial', stored: events - 1, failed: 1, failures: [{ index: 0, timestamp: '', error: 'no' }], detail: '1' },
+      outcome: {
+        kind: 'partial',
+        stored: events - 1,
+        failed: 1,
+        failures: [{ index: 0, timestamp: '', error: 'no' }],
+        detail: '1',
+      },
       status: 200,
     };
   }

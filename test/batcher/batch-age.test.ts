@@ -15,7 +15,9 @@ async function closings(
   const opened = new Map(datasets.map((dataset) => [dataset, startedMs]));
   const closed: [string, number][] = [];
   while (clock.monotonic() < startedMs + seconds * 1000) {
-    await clock.advance(Math.max(1, Math.min(...[...opened].map(([dataset, at]) => age.nextMs(dataset, at))) - clock.monotonic()));
+    await clock.advance(
+      Math.max(1, Math.min(...[...opened].map(([dataset, at]) => age.nextMs(dataset, at))) - clock.monotonic()),
+    );
     for (const [dataset, at] of opened) {
       if (!age.isDue(dataset, at)) continue;
       closed.push([dataset, clock.monotonic() - startedMs]);
@@ -25,7 +27,9 @@ async function closings(
   return closed;
 }
 
-test('batch age closes the first batch for an idle sink at once, and no more than five a second for each dataset', async ({ clock }) => {
+test('batch age closes the first batch for an idle sink at once, and no more than five a second for each dataset', async ({
+  clock,
+}) => {
   const age = new BatchAge({ clock, maxAgeMs: 1000, closesEarly: true, queue: { isIdle: true } });
   const closed = await closings(clock, age, 2, ['logs', 'audit']);
   for (const dataset of ['logs', 'audit']) {
@@ -34,7 +38,9 @@ test('batch age closes the first batch for an idle sink at once, and no more tha
   }
 });
 
-test('batch age leaves a batch open for max_age while its sink is busy, and closes it soon after that', async ({ clock }) => {
+test('batch age leaves a batch open for max_age while its sink is busy, and closes it soon after that', async ({
+  clock,
+}) => {
   const queue = { isIdle: false };
   const age = new BatchAge({ clock, maxAgeMs: 1000, closesEarly: true, queue });
   expect(await closings(clock, age, 2)).toEqual([
@@ -50,7 +56,9 @@ test('batch age leaves a batch open for max_age while its sink is busy, and clos
 });
 
 test('batch age that was written is the waiting time, however idle the sink is', async ({ clock }) => {
-  expect(await closings(clock, new BatchAge({ clock, maxAgeMs: 1000, closesEarly: false, queue: { isIdle: true } }), 3)).toEqual([
+  expect(
+    await closings(clock, new BatchAge({ clock, maxAgeMs: 1000, closesEarly: false, queue: { isIdle: true } }), 3),
+  ).toEqual([
     ['logs', 1000],
     ['logs', 2000],
     ['logs', 3000],

@@ -88,7 +88,9 @@ test('batcher sets no timer for a batch that is closed for an idle sink once it 
 });
 
 test('batcher refuses a block that does not end in a whole line', async ({ rig }) => {
-  await expect(rig.take(blockOf(Buffer.from('whole\nhalf')))).rejects.toThrow('nothing of the last 4 bytes of a block can be taken');
+  await expect(rig.take(blockOf(Buffer.from('whole\nhalf')))).rejects.toThrow(
+    'nothing of the last 4 bytes of a block can be taken',
+  );
   expect(rig.batcher.open().map(({ events }) => events)).toEqual([1]);
 });
 
@@ -103,7 +105,8 @@ test('batcher knows the checksum of what goes to the disk buffer as it is, howev
     ['live', 7],
     ['file', 3],
   ]);
-  for (const batch of rig.sealed) expect(batch.payload.bodyCrc).toBe(batch.origin === 'file' ? undefined : crc32(batch.payload.body));
+  for (const batch of rig.sealed)
+    expect(batch.payload.bodyCrc).toBe(batch.origin === 'file' ? undefined : crc32(batch.payload.body));
 });
 
 test('batcher counts empty lines as no events and still covers their bytes', async ({ rig }) => {
@@ -172,7 +175,12 @@ test('batcher keeps a single event’s own range and checksum, and joins nothing
   const before = lines(2);
   await rig.take(blockOf(before));
   const cut = Buffer.from('a long line that was cut\n');
-  const single = { length: 1000, sum: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true, original_bytes: 999 } };
+  const single = {
+    length: 1000,
+    sum: 77,
+    tail: { length: 64, crc: 99 },
+    marks: { truncated: true, original_bytes: 999 },
+  };
   await rig.take(blockOf(cut, { offset: before.length, single }));
   await rig.take(blockOf(lines(1, 9), { offset: before.length + 1000 }));
   const rest = Buffer.from('unfinished\n');
@@ -192,13 +200,25 @@ test('batcher keeps a single event’s own range and checksum, and joins nothing
     { from: end, to: end + 10, events: 1, sum: 78, closed: true },
   ]);
   const events = bodyOf(rig.sealed[0]!).toString().trimEnd().split('\n');
-  expect(JSON.parse(events[2]!)).toMatchObject({ message: 'a long line that was cut', truncated: true, original_bytes: 999 });
+  expect(JSON.parse(events[2]!)).toMatchObject({
+    message: 'a long line that was cut',
+    truncated: true,
+    original_bytes: 999,
+  });
   expect(JSON.parse(events[4]!)).not.toHaveProperty('truncated');
 });
 
-test('batcher gives an event that is not to be sent a batch of its own, after the events taken before', async ({ rig }) => {
+test('batcher gives an event that is not to be sent a batch of its own, after the events taken before', async ({
+  rig,
+}) => {
   await rig.take(blockOf(lines(2)));
-  const single = { length: 1000, sum: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true }, refusal: 'too long' };
+  const single = {
+    length: 1000,
+    sum: 77,
+    tail: { length: 64, crc: 99 },
+    marks: { truncated: true },
+    refusal: 'too long',
+  };
   await rig.take(blockOf(Buffer.from('long line\n'), { offset: lines(2).length, single }));
   await rig.take(blockOf(lines(1, 9), { offset: lines(2).length + 1000 }));
   rig.batcher.flush();
@@ -246,7 +266,9 @@ test('batcher gives events that were made from the stream’s bytes spans of tho
     rig.batcher.flush();
     checkSpans(rig.sealed, new Map([['s1', stream]]));
     const events = Buffer.concat(rig.sealed.map(bodyOf)).toString().trimEnd().split('\n');
-    expect(events.map((event) => (JSON.parse(event) as { message: string }).message)).toEqual(pieces.map((_, n) => `LINE ${n}!`));
+    expect(events.map((event) => (JSON.parse(event) as { message: string }).message)).toEqual(
+      pieces.map((_, n) => `LINE ${n}!`),
+    );
   }
 });
 
@@ -265,10 +287,14 @@ test('batcher takes joined lines as one event each, wherever batches are cut', a
     await rig.take(blockOf(stream, { ends }));
     rig.batcher.flush();
     const events = Buffer.concat(rig.sealed.map(bodyOf)).toString().trimEnd().split('\n');
-    expect(events.map((event) => (JSON.parse(event) as { message: string }).message)).toEqual(groups.map((group) => group.trimEnd()));
+    expect(events.map((event) => (JSON.parse(event) as { message: string }).message)).toEqual(
+      groups.map((group) => group.trimEnd()),
+    );
     const spans = rig.sealed.flatMap((batch) => batch.spans);
     expect(spans.map(({ from }) => from)).toEqual([0, ...spans.slice(0, -1).map(({ to }) => to)]);
-    expect(spans.every(({ to, sum, from }) => ends.includes(to) && sum === contentSum(stream.subarray(from, to), from))).toBe(true);
+    expect(
+      spans.every(({ to, sum, from }) => ends.includes(to) && sum === contentSum(stream.subarray(from, to), from)),
+    ).toBe(true);
   }
 });
 
@@ -294,20 +320,23 @@ test('batcher waits for memory, says how long, and goes on when some comes free'
   expect(rig.budget.usedBytes).toBe(0);
 });
 
-test.for([true, false])('batcher holds back one kind of source while enough of its batches wait (files: %s)', async (files) => {
-  const rig = makeRig();
-  rig.wantsMore = { files: !files, live: files };
-  let isIn = false;
-  const held = rig.take(blockOf(lines(1)), { rereadable: files }).then(() => (isIn = true));
-  await rig.take(blockOf(lines(1), { stream: 's2' }), { rereadable: !files });
-  await settleTurns();
-  expect(isIn).toBe(false);
-  rig.wantsMore = { files: true, live: true };
-  blockOf(lines(1));
-  rig.budget.wake();
-  await held;
-  expect(isIn).toBe(true);
-});
+test.for([true, false])(
+  'batcher holds back one kind of source while enough of its batches wait (files: %s)',
+  async (files) => {
+    const rig = makeRig();
+    rig.wantsMore = { files: !files, live: files };
+    let isIn = false;
+    const held = rig.take(blockOf(lines(1)), { rereadable: files }).then(() => (isIn = true));
+    await rig.take(blockOf(lines(1), { stream: 's2' }), { rereadable: !files });
+    await settleTurns();
+    expect(isIn).toBe(false);
+    rig.wantsMore = { files: true, live: true };
+    blockOf(lines(1));
+    rig.budget.wake();
+    await held;
+    expect(isIn).toBe(true);
+  },
+);
 
 test('batcher turns away what waits when the agent stops, and says how much of it was not accepted', async () => {
   const rig = makeRig({ maxEvents: 10, slots: 2 });
@@ -361,7 +390,9 @@ test('batcher lets two sources share a batch, each in spans of its own', async (
   );
 });
 
-test('batcher begins a span when the shape of the events changes, and tells shapes apart in the digest', async ({ rig }) => {
+test('batcher begins a span when the shape of the events changes, and tells shapes apart in the digest', async ({
+  rig,
+}) => {
   const bytes = lines(1);
   await rig.take(blockOf(bytes));
   await rig.take(blockOf(bytes, { offset: bytes.length, shape: { ...shape, fields: { service: 'other' } } }));
@@ -375,7 +406,9 @@ test('batcher begins a span when the shape of the events changes, and tells shap
     expect(shapes.compile({ ...shape, ...changed }).digest).not.toBe(digests[0]);
 });
 
-test('batcher begins a span where another header names the columns, and tells headers apart in the digest', async ({ rig }) => {
+test('batcher begins a span where another header names the columns, and tells headers apart in the digest', async ({
+  rig,
+}) => {
   const bytes = lines(1);
   for (const [n, header] of ['#Fields: a b', '#Fields: a b', '#Fields: c d'].entries())
     await rig.take(blockOf(bytes, { offset: n * bytes.length, header }));
@@ -411,7 +444,10 @@ const line = fc.oneof(
 test('batcher loses, repeats and reorders nothing for any lines, blocks and limits', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.array(line, { minLength: 1, maxLength: 12 })), { minLength: 1, maxLength: 12 }),
+      fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.array(line, { minLength: 1, maxLength: 12 })), {
+        minLength: 1,
+        maxLength: 12,
+      }),
       fc.integer({ min: 150, max: 2000 }),
       fc.integer({ min: 1, max: 20 }),
       async (blocks, maxBytes, maxEvents) => {

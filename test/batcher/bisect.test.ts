@@ -71,7 +71,15 @@ test('one poison event costs at most 2·log2 of the batch in extra requests, in 
     }),
     {
       numRuns: 30,
-      examples: [[[10_000, 0]], [[10_000, 9999]], [[10_000, 4999]], [[10_000, 5000]], [[8192, 0]], [[8191, 0]], [[8193, 8192]]],
+      examples: [
+        [[10_000, 0]],
+        [[10_000, 9999]],
+        [[10_000, 4999]],
+        [[10_000, 5000]],
+        [[8192, 0]],
+        [[8191, 0]],
+        [[8193, 8192]],
+      ],
     },
   );
 });
@@ -79,7 +87,9 @@ test('one poison event costs at most 2·log2 of the batch in extra requests, in 
 test('several poison events are found within 64 extra requests, and events unresolved by then are kept whole', async () => {
   const some = fc
     .integer({ min: 1, max: 400 })
-    .chain((count) => fc.tuple(fc.constant(count), fc.uniqueArray(fc.integer({ min: 0, max: count - 1 }), { maxLength: 12 })));
+    .chain((count) =>
+      fc.tuple(fc.constant(count), fc.uniqueArray(fc.integer({ min: 0, max: count - 1 }), { maxLength: 12 })),
+    );
   await fc.assert(
     fc.asyncProperty(some, async ([count, places]) => {
       const poison = new Set(places);
@@ -100,7 +110,9 @@ test('several poison events are found within 64 extra requests, and events unres
 test('a batch of which only the whole is refused is delivered: no event is blamed that was not refused alone', async () => {
   const rig = new DeliveryRig();
   rig.respond = ({ parcel }) =>
-    parcel.events > 30 ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 } : { outcome: delivered(parcel.events) };
+    parcel.events > 30
+      ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 }
+      : { outcome: delivered(parcel.events) };
   rig.seal('a', 100);
   await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.accounting.settled).toMatchObject({ delivered: 100, dead_lettered: 0 });

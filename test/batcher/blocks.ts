@@ -58,7 +58,13 @@ export interface Rig {
   wantsMore: { files: boolean; live: boolean };
   take(
     block: Block,
-    options?: { dataset?: string; rereadable?: boolean; isTracked?: boolean; accounting?: Accounting; shaper?: Shaper | undefined },
+    options?: {
+      dataset?: string;
+      rereadable?: boolean;
+      isTracked?: boolean;
+      accounting?: Accounting;
+      shaper?: Shaper | undefined;
+    },
   ): Promise<void>;
 }
 
@@ -69,7 +75,12 @@ class RigQueue extends BatchQueue {
 
   constructor(closed: Batch[], wanted: () => Rig['wantsMore']) {
     let id = 0;
-    super({ ledger: { nextId: () => ++id }, budget: roomy, settings: { concurrency: 1, policy: diskPolicy() }, run: '' });
+    super({
+      ledger: { nextId: () => ++id },
+      budget: roomy,
+      settings: { concurrency: 1, policy: diskPolicy() },
+      run: '',
+    });
     this.#closed = closed;
     this.#wanted = wanted;
   }
@@ -124,7 +135,10 @@ export function makeRig(
     sealed,
     waits,
     wantsMore: { files: true, live: true },
-    take: (block, { dataset = 'logs', rereadable = true, isTracked = rereadable, accounting: own = accounting, shaper } = {}) =>
+    take: (
+      block,
+      { dataset = 'logs', rereadable = true, isTracked = rereadable, accounting: own = accounting, shaper } = {},
+    ) =>
       batcher.take({
         accounting: own,
         block,
@@ -159,18 +173,21 @@ export function checkSpans(batches: readonly Batch[], streams: ReadonlyMap<strin
     if (events !== batch.events) throw new Error(`${events} events in spans, ${batch.events} in the batch`);
     for (const { stream, from, to, sum, tail, events: count } of batch.spans) {
       const bytes = streams.get(stream)!;
-      if (from !== (reached.get(stream) ?? 0)) throw new Error(`span of ${stream} begins at ${from}, not ${reached.get(stream) ?? 0}`);
+      if (from !== (reached.get(stream) ?? 0))
+        throw new Error(`span of ${stream} begins at ${from}, not ${reached.get(stream) ?? 0}`);
       if (to <= from || to > bytes.length) throw new Error(`span of ${stream} ends at ${to} of ${bytes.length}`);
       reached.set(stream, to);
       if (sum !== contentSum(bytes.subarray(from, to), from)) throw new Error(`sum of ${stream} ${from}…${to}`);
       if (tail.length < 1 || tail.length > 64 || tail.crc !== crc32(bytes.subarray(to - tail.length, to)))
         throw new Error(`tail of ${stream} ${from}…${to}`);
       const lines = bytes.subarray(from, to);
-      if (lines.at(-1) === 10 && eventsOf(lines).length !== count) throw new Error(`${count} events counted in ${stream} ${from}…${to}`);
+      if (lines.at(-1) === 10 && eventsOf(lines).length !== count)
+        throw new Error(`${count} events counted in ${stream} ${from}…${to}`);
     }
   }
   for (const [stream, bytes] of streams)
-    if ((reached.get(stream) ?? 0) !== bytes.length) throw new Error(`spans of ${stream} end at ${reached.get(stream)} of ${bytes.length}`);
+    if ((reached.get(stream) ?? 0) !== bytes.length)
+      throw new Error(`spans of ${stream} end at ${reached.get(stream)} of ${bytes.length}`);
 }
 
 /** Tests that begin with a batcher as it is by default. */

@@ -42,13 +42,16 @@ test('delivery sends no batch before its commit, whenever it closes', async () =
     if (what === 'commit') for (const name of names.split(',')) committed.add(name);
     if (what !== 'send') continue;
     sent += 1;
-    if (Number(names.slice(1)) % 5 !== 0) expect(committed.has(names), `${names} is committed when it is sent`).toBe(true);
+    if (Number(names.slice(1)) % 5 !== 0)
+      expect(committed.has(names), `${names} is committed when it is sent`).toBe(true);
   }
   expect([sent, committed.size]).toEqual([60, 48]);
   expect(commits(rig).length).toBeLessThan(30);
   // Each once, in the order in which they closed: marks need that.
   const order = commits(rig).flatMap((each) => each.slice('commit '.length).split(','));
-  expect(order.map((name) => Number(name.slice(1)))).toEqual(order.map((name) => Number(name.slice(1))).toSorted((a, b) => a - b));
+  expect(order.map((name) => Number(name.slice(1)))).toEqual(
+    order.map((name) => Number(name.slice(1))).toSorted((a, b) => a - b),
+  );
 });
 
 test('delivery whose shared commit fails sends none of its batches, and commits them together later', async () => {

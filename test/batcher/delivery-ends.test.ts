@@ -42,7 +42,9 @@ test('delivery that drains does not give up on a service that stores now and the
 
 // Symptom: a stop while the service had asked for a minute took the whole of shutdown_timeout. Cause: only a failure after the beginning of
 // the stop counted, and none comes during a wait. Fix: the one before counts while nothing is in flight.
-test('delivery that drains gives up on a service that asked for a long wait, and not on one that is being asked', async ({ rig }) => {
+test('delivery that drains gives up on a service that asked for a long wait, and not on one that is being asked', async ({
+  rig,
+}) => {
   rig.seal('a');
   await (await rig.next()).answer(retry('rate_limited', 60_000), 429);
   const drained = rig.delivery.drain(new AbortController().signal).then(() => 'given up');

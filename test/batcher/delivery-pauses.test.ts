@@ -37,11 +37,11 @@ test('delivery gives paused datasets half of the memory, together, and others al
     await until('it is paused', () => rig.delivery.queue.paused.has(dataset) && rig.open.length === 0);
     await settleTurns();
   }
-  expect([rig.queue.wantsMore('one', true), rig.queue.wantsMore('two', true), rig.queue.wantsMore('fine', true)]).toEqual([
-    false,
-    false,
-    true,
-  ]);
+  expect([
+    rig.queue.wantsMore('one', true),
+    rig.queue.wantsMore('two', true),
+    rig.queue.wantsMore('fine', true),
+  ]).toEqual([false, false, true]);
 });
 
 test('delivery pauses the dataset, not the others, probes, and goes on when it works', async () => {
@@ -52,7 +52,11 @@ test('delivery pauses the dataset, not the others, probes, and goes on when it w
   const first = await rig.next();
   await first.answer(pause(), 401);
   expect(rig.paused).toEqual(['logs']);
-  expect(rig.delivery.queue.paused.get('logs')).toEqual({ reason: 'unauthorized', detail: 'HTTP 403 no', fix: 'check the token' });
+  expect(rig.delivery.queue.paused.get('logs')).toEqual({
+    reason: 'unauthorized',
+    detail: 'HTTP 403 no',
+    fix: 'check the token',
+  });
   const other = await rig.next();
   expect(other.parcel.dataset).toBe('other');
   await other.answer(delivered(1));
@@ -114,7 +118,9 @@ test('delivery forgets no batch whose refusal crosses a success', async () => {
   const rig = new DeliveryRig({ concurrency: 4 });
   for (const name of ['a', 'b', 'c', 'd']) rig.seal(name);
   await until('four requests', () => rig.open.length === 4);
-  const answers = rig.open.splice(0).map((request, i) => request.answer(i === 3 ? delivered(1) : pause(), i === 3 ? 200 : 403));
+  const answers = rig.open
+    .splice(0)
+    .map((request, i) => request.answer(i === 3 ? delivered(1) : pause(), i === 3 ? 200 : 403));
   rig.respond = stores;
   await Promise.all(answers);
   await rig.clock.advance(1000);
@@ -156,7 +162,9 @@ test('delivery counts bad answers in a row: a good one between them starts anew'
 // another after a first was paused. Cause: one count for all. Fix: each has its own.
 test('delivery counts bad answers for each dataset by itself', async () => {
   const rig = new DeliveryRig({ concurrency: 2 });
-  rig.respond = ({ parcel }) => ({ outcome: parcel.dataset === 'fine' ? delivered(parcel.events) : retry('bad_answer') });
+  rig.respond = ({ parcel }) => ({
+    outcome: parcel.dataset === 'fine' ? delivered(parcel.events) : retry('bad_answer'),
+  });
   rig.seal('a', 1, { dataset: 'lies' });
   await until('the first', () => rig.clock.sleeping > 0);
   for (let i = 0; i < 4; i++) {

@@ -8,7 +8,9 @@ import { delivered, pause, retry, stores } from './sink-rig.ts';
 /** Each test begins with a delivery as it is by default. */
 const test = base.extend('rig', () => new DeliveryRig());
 
-test('delivery sends nothing of a batch that is refused beforehand, and keeps its event as a dead letter', async ({ rig }) => {
+test('delivery sends nothing of a batch that is refused beforehand, and keeps its event as a dead letter', async ({
+  rig,
+}) => {
   const batch = rig.seal('a');
   batch.refusal = 'the line is too long';
   await until('it is settled', () => rig.delivery.queue.sending.length === 0);
@@ -19,7 +21,9 @@ test('delivery sends nothing of a batch that is refused beforehand, and keeps it
   expect(rig.accounting.settled).toMatchObject({ dead_lettered: 1, delivered: 0 });
 });
 
-test('delivery halves a batch that is too large until it fits; one event alone becomes a dead letter', async ({ rig }) => {
+test('delivery halves a batch that is too large until it fits; one event alone becomes a dead letter', async ({
+  rig,
+}) => {
   rig.respond = (request) =>
     request.parcel.events > 2 || request.events.some((event) => event.includes('huge'))
       ? { outcome: { kind: 'halve', detail: 'HTTP 413' }, status: 413 }
@@ -33,7 +37,16 @@ test('delivery halves a batch that is too large until it fits; one event alone b
     .flatMap(({ events }) => events);
   expect(stored).toEqual(events.filter((event) => !event.includes('huge')));
   expect([...rig.letters.values()].flat()).toMatchObject([
-    { reason: 'too_large', status: 413, detail: 'HTTP 413', source: 'app', stream: 's1', eventInSpan: 5, dataset: 'logs', sink: 'store' },
+    {
+      reason: 'too_large',
+      status: 413,
+      detail: 'HTTP 413',
+      source: 'app',
+      stream: 's1',
+      eventInSpan: 5,
+      dataset: 'logs',
+      sink: 'store',
+    },
   ]);
   expect(Buffer.from([...rig.letters.values()].flat()[0]!.event).toString()).toBe('{"n":"huge"}');
   // No two requests with different events have the same key, and the parts are on disk before the first is sent.
@@ -45,7 +58,9 @@ test('delivery halves a batch that is too large until it fits; one event alone b
   expect(rig.trace.slice(0, 4)).toEqual(['commit a', 'send a', 'parts of a: 0+4 4+4', expect.stringMatching(/^send /)]);
 });
 
-test('delivery bounds what finding the events at fault may cost, and dead-letters the rest with that reason', async ({ rig }) => {
+test('delivery bounds what finding the events at fault may cost, and dead-letters the rest with that reason', async ({
+  rig,
+}) => {
   rig.respond = () => ({ outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 });
   rig.seal('a', 1000);
   await until('it is settled', () => rig.delivery.queue.sending.length === 0);
@@ -62,12 +77,23 @@ test('delivery takes the service’s word for single failures only when it names
   named.seal('a', 4);
   await (
     await named.next()
-  ).answer({ kind: 'partial', ...counts, failures: [{ index: 2, timestamp: '', error: 'no such type' }], detail: '1 of 4' });
+  ).answer({
+    kind: 'partial',
+    ...counts,
+    failures: [{ index: 2, timestamp: '', error: 'no such type' }],
+    detail: '1 of 4',
+  });
   expect(named.accounting.settled).toMatchObject({ delivered: 3, dead_lettered: 1 });
-  expect([...named.letters.values()].flat()).toMatchObject([{ eventInSpan: 2, detail: 'no such type', reason: 'rejected', status: 200 }]);
+  expect([...named.letters.values()].flat()).toMatchObject([
+    { eventInSpan: 2, detail: 'no such type', reason: 'rejected', status: 200 },
+  ]);
   expect(named.requests).toHaveLength(1);
 
-  for (const failures of [[], [{ index: 9, timestamp: '', error: 'x' }], [1, 2].map((index) => ({ index, timestamp: '', error: 'x' }))]) {
+  for (const failures of [
+    [],
+    [{ index: 9, timestamp: '', error: 'x' }],
+    [1, 2].map((index) => ({ index, timestamp: '', error: 'x' })),
+  ]) {
     const lying = new DeliveryRig();
     lying.seal('a', 4);
     await (await lying.next()).answer({ kind: 'partial', ...counts, failures, detail: '1 of 4' });
@@ -78,7 +104,9 @@ test('delivery takes the service’s word for single failures only when it names
   }
 });
 
-test('delivery holds a batch whose body is gone where its files are not, drops any other, and goes on with the rest', async ({ rig }) => {
+test('delivery holds a batch whose body is gone where its files are not, drops any other, and goes on with the rest', async ({
+  rig,
+}) => {
   rig.respond = stores;
   rig.isBroken = true;
   const file = rig.seal('file', 2);
@@ -103,7 +131,9 @@ test('delivery dead-letters a batch after max_elapsed', async () => {
   expect(rig.accounting.settled.dead_lettered).toBe(0);
   await rig.clock.advance(3000);
   expect(rig.accounting.settled).toMatchObject({ delivered: 0, dead_lettered: 3 });
-  expect([...rig.letters.values()].flat()).toMatchObject([0, 1, 2].map((eventInSpan) => ({ eventInSpan, reason: 'expired', status: 500 })));
+  expect([...rig.letters.values()].flat()).toMatchObject(
+    [0, 1, 2].map((eventInSpan) => ({ eventInSpan, reason: 'expired', status: 500 })),
+  );
   expect(rig.trace.indexOf('bury 3')).toBeLessThan(rig.trace.indexOf('settle a'));
 });
 
@@ -197,7 +227,9 @@ for (const full of [false, true])
     rig.budget.takeAnyway(batch.withheld.add([{ event: 2, sub: 0, reason: 'it failed', text: '{"secret":1}' }]));
     await (await rig.next()).answer(delivered(2));
     expect(rig.trace).toEqual(['commit a', 'bury 1', 'send a', 'settle a']);
-    expect(rig.accounting.settled).toMatchObject(full ? { delivered: 2, dropped: 1 } : { delivered: 2, dead_lettered: 1 });
+    expect(rig.accounting.settled).toMatchObject(
+      full ? { delivered: 2, dropped: 1 } : { delivered: 2, dead_lettered: 1 },
+    );
     expect(rig.budget.usedBytes).toBe(0);
     expect([...rig.letters.keys()]).toEqual(full ? [] : [`${batch.key}-transform`]);
     expect(JSON.stringify(rig.log.lines)).not.toContain('secret');

@@ -61,7 +61,9 @@ test('delivery counts what a sink without HTTP stored as stored, never under a s
   const rig = new DeliveryRig();
   let isAway = true;
   rig.respond = () =>
-    isAway ? { outcome: pause(), status: undefined, unsent: 'unconnected' } : { outcome: delivered(1), status: undefined };
+    isAway
+      ? { outcome: pause(), status: undefined, unsent: 'unconnected' }
+      : { outcome: delivered(1), status: undefined };
   rig.seal('a');
   await until('it is paused', () => rig.clock.sleeps.length === 1);
   isAway = false;
@@ -83,7 +85,9 @@ test('delivery says once that an outage is over, and nothing of a request that f
   rig.respond = undefined;
   await rig.clock.advance(rig.clock.nextMs);
   await (await rig.next()).answer(delivered(1));
-  expect(rig.log.find('info', 'stores again').map(({ fields }) => fields)).toEqual([{ sink: 'store', dataset: 'logs', seconds: 13 }]);
+  expect(rig.log.find('info', 'stores again').map(({ fields }) => fields)).toEqual([
+    { sink: 'store', dataset: 'logs', seconds: 13 },
+  ]);
   rig.seal('b');
   await (await rig.next()).answer(retry('network'), 0);
   await rig.clock.advance(rig.clock.nextMs);

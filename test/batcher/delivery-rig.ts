@@ -53,14 +53,18 @@ export class DeliveryRig extends SinkRig {
         },
         commitParts: (batch: Batch, parts: readonly Part[]) => {
           this.#refuse();
-          this.trace.push(`parts of ${this.nameOf(batch.key)}: ${parts.map(({ first, count }) => `${first}+${count}`).join(' ')}`);
+          this.trace.push(
+            `parts of ${this.nameOf(batch.key)}: ${parts.map(({ first, count }) => `${first}+${count}`).join(' ')}`,
+          );
         },
-        load: () => (this.isBroken ? Promise.reject(new TailraceError('E_SPOOL_BROKEN', 'flipped')) : Promise.resolve()),
+        load: () =>
+          this.isBroken ? Promise.reject(new TailraceError('E_SPOOL_BROKEN', 'flipped')) : Promise.resolve(),
         evict: () => {},
         settle: (batch: Batch) => void this.trace.push(`settle ${this.nameOf(batch.key)}`),
       },
       deadLetter: (name, letters) => {
-        if (this.buryFails) return Promise.reject(this.buryFails === true ? new Error('no space left') : this.buryFails);
+        if (this.buryFails)
+          return Promise.reject(this.buryFails === true ? new Error('no space left') : this.buryFails);
         this.trace.push(`bury ${letters.length}`);
         if (this.buryDrops) return Promise.resolve('dropped');
         this.letters.set(name, letters);
@@ -71,11 +75,21 @@ export class DeliveryRig extends SinkRig {
   }
 
   /** Makes a closed batch of `count` events and hands it over; its key is known as `name` from then on. */
-  seal(name: string, count = 1, options: { dataset?: string; rereadable?: boolean; events?: readonly string[] } = {}): Batch {
+  seal(
+    name: string,
+    count = 1,
+    options: { dataset?: string; rereadable?: boolean; events?: readonly string[] } = {},
+  ): Batch {
     const events = options.events ?? Array.from({ length: count }, (_, i) => `{"batch":"${name}","n":${i}}`);
     const body = Buffer.from(events.map((event) => `${event}\n`).join(''));
     if (!this.budget.take(body.length)) throw new Error('the room is full');
-    const batch = new Batch(++this.#id, 'store', options.dataset ?? 'logs', (options.rereadable ?? true) ? 'file' : 'live', { body });
+    const batch = new Batch(
+      ++this.#id,
+      'store',
+      options.dataset ?? 'logs',
+      (options.rereadable ?? true) ? 'file' : 'live',
+      { body },
+    );
     const from = this.#offset;
     this.#offset += Math.max(1, body.length);
     batch.spans.push({

@@ -134,14 +134,20 @@ test('delivery commits batches in the order in which they were closed', async ()
       const rig = new DeliveryRig({ compression, concurrency });
       const names = Array.from({ length: 9 }, (_, i) => `b${i}`);
       for (const name of names) rig.seal(name);
-      await until('all are committed', () => rig.trace.some((each) => each.startsWith('commit') && each.endsWith('b8')));
-      const committed = rig.trace.filter((each) => each.startsWith('commit')).flatMap((each) => each.slice('commit '.length).split(','));
+      await until('all are committed', () =>
+        rig.trace.some((each) => each.startsWith('commit') && each.endsWith('b8')),
+      );
+      const committed = rig.trace
+        .filter((each) => each.startsWith('commit'))
+        .flatMap((each) => each.slice('commit '.length).split(','));
       expect(committed).toEqual(names);
       rig.respond = stores;
       for (const request of rig.open.splice(0)) await request.answer(delivered(1));
       await rig.delivery.drain(new AbortController().signal);
       for (const name of names)
-        expect(rig.trace.indexOf(`send ${name}`)).toBeGreaterThan(rig.trace.findIndex((each) => each.startsWith('commit')));
+        expect(rig.trace.indexOf(`send ${name}`)).toBeGreaterThan(
+          rig.trace.findIndex((each) => each.startsWith('commit')),
+        );
     }
   }
 });
@@ -191,7 +197,9 @@ test('delivery settles a batch without events without sending it', async ({ rig 
   expect(rig.delivery.queue.sending).toEqual([]);
 });
 
-test('delivery of a batch of which everything is filtered sends nothing, and settles it once its spans are committed', async ({ rig }) => {
+test('delivery of a batch of which everything is filtered sends nothing, and settles it once its spans are committed', async ({
+  rig,
+}) => {
   const batch = rig.seal('a', 0, { events: [] });
   batch.spans[0]!.events = 3;
   batch.accepted = 3;

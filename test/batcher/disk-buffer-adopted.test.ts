@@ -23,7 +23,9 @@ test.for(['keepDeleted', 'spill'] as const)(
   },
 );
 
-test('disk buffer keeps the file of an adopted batch that was settled while it was written, until that is saved', async ({ folder }) => {
+test('disk buffer keeps the file of an adopted batch that was settled while it was written, until that is saved', async ({
+  folder,
+}) => {
   const rig = new DiskRig(folder);
   const batch = rig.take('a', 2, { isOfFile: true });
   const request = await rig.next();

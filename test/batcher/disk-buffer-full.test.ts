@@ -76,7 +76,8 @@ test('disk buffer takes what waits once a reload raises its limit, and drops onc
 test('disk buffer that drops under a flood says so once a minute, not for each batch', async () => {
   const each = await fileBytes(500);
   const rig = new DiskRig(makeTree({}), { whenFull: 'drop_oldest', maxBytes: 3 * each + 10 });
-  const told = () => ['takes no more', 'takes batches again'].map((text, n) => rig.log.find(n === 0 ? 'error' : 'info', text).length);
+  const told = () =>
+    ['takes no more', 'takes batches again'].map((text, n) => rig.log.find(n === 0 ? 'error' : 'info', text).length);
   const flood = async () => {
     for (const name of LETTERS) rig.take(name, 1, { padding: 500 });
     await rig.written();
@@ -183,7 +184,9 @@ test('disk buffer that stops writes over its limit what still waits', async () =
 
 // Symptom: SIGTERM with the service down lost a few batches although the disk had room, and ended with 1. Cause: a batch that
 // delivery had taken from memory, because the buffer was full, was not written at the stop. Fix: it is, over the limit.
-test('disk buffer that stops writes the batches taken from memory while it was full, with the parts that are left', async ({ folder }) => {
+test('disk buffer that stops writes the batches taken from memory while it was full, with the parts that are left', async ({
+  folder,
+}) => {
   const rig = new DiskRig(folder, { maxBytes: 10, concurrency: 2 });
   rig.take('a', 4);
   rig.take('b', 1);

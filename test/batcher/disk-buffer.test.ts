@@ -9,7 +9,9 @@ import { countEvents, filesIn, LETTERS, nameIn } from './disk-files.ts';
 import { DiskRig, type DiskRigOptions } from './disk-rig.ts';
 import { delivered, pause, stores } from './sink-rig.ts';
 
-test('disk buffer writes each batch before it is sent, sends in order, and removes settled ones', async ({ folder }) => {
+test('disk buffer writes each batch before it is sent, sends in order, and removes settled ones', async ({
+  folder,
+}) => {
   const rig = new DiskRig(folder);
   for (const name of LETTERS) rig.take(name, 2);
   rig.checkBalance();
@@ -22,7 +24,12 @@ test('disk buffer writes each batch before it is sent, sends in order, and remov
     rig.checkBalance();
   }
   await rig.stop();
-  expect([rig.accounting.get('net')!.settled.delivered, rig.spool.bytes, rig.budget.usedBytes, filesIn(folder)]).toEqual([12, 0, 0, []]);
+  expect([
+    rig.accounting.get('net')!.settled.delivered,
+    rig.spool.bytes,
+    rig.budget.usedBytes,
+    filesIn(folder),
+  ]).toEqual([12, 0, 0, []]);
 });
 
 test.for(['none', 'gzip', 'zstd'] as const)(
@@ -83,7 +90,13 @@ test.for(['before', 'after'] as const)(
     rig.checkBalance();
     // The 46th event is the 16th of `a`.
     const failures = [{ index: 45, timestamp: '', error: 'not this one' }];
-    const partial: Outcome = { kind: 'partial', stored: events - 1, failed: 1, failures, detail: '1 of 90 events was rejected' };
+    const partial: Outcome = {
+      kind: 'partial',
+      stored: events - 1,
+      failed: 1,
+      failures,
+      detail: '1 of 90 events was rejected',
+    };
     rig.respond = ({ parcel }) => ({ outcome: parcel.events === 1 ? delivered(1) : partial });
     await rig.clock.advance(1000);
     await until('all is settled', () => rig.delivery.queue.sending.length === 0);
@@ -100,7 +113,10 @@ test('disk buffer takes at most half of the memory for what waits to be written,
   const rig = new DiskRig(makeTree({}), { maxBytes: 1, budget: 4096 });
   for (const name of ['sent', 'next']) rig.take(name);
   rig.take('waits', 1, { padding: 1050 });
-  await until('the first waits for its answer, the second for the worker', () => rig.delivery.queue.sending.length === 2);
+  await until(
+    'the first waits for its answer, the second for the worker',
+    () => rig.delivery.queue.sending.length === 2,
+  );
   expect(rig.queue.wantsMore('logs', false)).toBe(true);
   rig.take('waits, too', 1, { padding: 1050 });
   expect(rig.queue.wantsMore('logs', false)).toBe(false);
@@ -127,7 +143,14 @@ test('disk buffer keeps nothing in memory that is on disk while there is no slot
   await rig.written();
   await until('two are on their way', () => rig.open.length === 2);
   // Those were loaded from their files.
-  expect(rig.delivery.queue.sending.map(({ payload }) => payload.body.length > 0)).toEqual([true, true, false, false, false, false]);
+  expect(rig.delivery.queue.sending.map(({ payload }) => payload.body.length > 0)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
   expect(rig.budget.usedBytes).toBe(rig.delivery.queue.sending.reduce((sum, { payload }) => sum + payload.memory, 0));
   rig.respond = stores;
   for (const request of rig.open.splice(0)) await request.answer(delivered(1));
@@ -152,7 +175,9 @@ test('disk buffer brings a batch back in the encoding of its file', async ({ fol
   expect([nameIn(again.body), countEvents(again.body)]).toEqual(['a', 2]);
 });
 
-test('disk buffer counts what it recovers as accepted again, also of a source that is not configured any more', async ({ folder }) => {
+test('disk buffer counts what it recovers as accepted again, also of a source that is not configured any more', async ({
+  folder,
+}) => {
   const before = new DiskRig(folder);
   before.take('a', 2, { source: 'net' });
   before.take('b', 3, { source: 'former' });
@@ -176,26 +201,29 @@ test('disk buffer counts what it recovers as accepted again, also of a source th
 test.for([
   ['damaged', (file: string) => writeFileSync(file, 'damaged')],
   ['removed', (file: string) => rmSync(file)],
-] as const)('disk buffer counts the events of a file that was %s after its recovery as dropped, and sends the others', async ([, harm]) => {
-  const folder = makeTree({});
-  const before = new DiskRig(folder);
-  for (const name of ['a', 'b', 'c']) before.take(name, 2);
-  await before.written();
-  const rig = new DiskRig(folder);
-  await rig.buffer.recover();
-  // The first one is in flight, the others are on disk only.
-  const first = await rig.next();
-  harm(join(folder, filesIn(folder)[1]!));
-  rig.respond = stores;
-  await first.answer(delivered(2));
-  await until('nothing is held', () => rig.delivery.queue.sending.length === 0);
-  rig.checkBalance();
-  expect(rig.accounting.get('net')!.settled).toMatchObject({ delivered: 4, dropped: 2 });
-  expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'c']);
-  expect(rig.log.find('error', 'counted as dropped')).toHaveLength(1);
-  await rig.stop();
-  expect([rig.spool.bytes, rig.budget.usedBytes]).toEqual([0, 0]);
-});
+] as const)(
+  'disk buffer counts the events of a file that was %s after its recovery as dropped, and sends the others',
+  async ([, harm]) => {
+    const folder = makeTree({});
+    const before = new DiskRig(folder);
+    for (const name of ['a', 'b', 'c']) before.take(name, 2);
+    await before.written();
+    const rig = new DiskRig(folder);
+    await rig.buffer.recover();
+    // The first one is in flight, the others are on disk only.
+    const first = await rig.next();
+    harm(join(folder, filesIn(folder)[1]!));
+    rig.respond = stores;
+    await first.answer(delivered(2));
+    await until('nothing is held', () => rig.delivery.queue.sending.length === 0);
+    rig.checkBalance();
+    expect(rig.accounting.get('net')!.settled).toMatchObject({ delivered: 4, dropped: 2 });
+    expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'c']);
+    expect(rig.log.find('error', 'counted as dropped')).toHaveLength(1);
+    await rig.stop();
+    expect([rig.spool.bytes, rig.budget.usedBytes]).toEqual([0, 0]);
+  },
+);
 
 test.for<[string, DiskRigOptions]>([
   ['in order', {}],

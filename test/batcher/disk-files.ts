@@ -6,7 +6,8 @@ import { DiskRig } from './disk-rig.ts';
 export const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 /** The name of a batch by its body. */
-export const nameIn = (body: string): string => (JSON.parse(body.slice(0, body.indexOf('\n'))) as { batch: string }).batch;
+export const nameIn = (body: string): string =>
+  (JSON.parse(body.slice(0, body.indexOf('\n'))) as { batch: string }).batch;
 export const filesIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.endsWith('.batch'));
 export const countEvents = (body: string): number => body.split('\n').length - 1;
 

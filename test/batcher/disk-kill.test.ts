@@ -24,7 +24,13 @@ async function live(folder: string, nth: number): Promise<Journal> {
   const file = join(folder, 'journal');
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'disk-kill-child.ts'), folder, file, String(nth)],
+    [
+      '--disable-warning=ExperimentalWarning',
+      join(import.meta.dirname, 'disk-kill-child.ts'),
+      folder,
+      file,
+      String(nth),
+    ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
   let said = '';
@@ -32,7 +38,9 @@ async function live(folder: string, nth: number): Promise<Journal> {
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   expect(said).toBe('');
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
-  const entries = lines.map((line) => JSON.parse(line) as { key?: string; body?: string; durable?: string; calls?: string[] });
+  const entries = lines.map(
+    (line) => JSON.parse(line) as { key?: string; body?: string; durable?: string; calls?: string[] },
+  );
   return {
     ended: code ?? signal!,
     stored: entries.flatMap(({ key, body }) => (key !== undefined && body !== undefined ? [{ key, body }] : [])),
@@ -82,7 +90,19 @@ test('disk buffer and dead letters lose nothing that was acknowledged, wherever 
   expect(stored.flatMap(({ body }) => eventsOf(body))).toHaveLength(8);
   expect(await complaints(whole, { ended, calls, stored, durable: Object.keys(TAKEN) })).toEqual([]);
   expect(new Set(calls)).toEqual(
-    new Set(['open', 'writev', 'fsync', 'rename', 'unlink', 'mkdirSync', 'openSync', 'writeSync', 'fsyncSync', 'closeSync', 'renameSync']),
+    new Set([
+      'open',
+      'writev',
+      'fsync',
+      'rename',
+      'unlink',
+      'mkdirSync',
+      'openSync',
+      'writeSync',
+      'fsyncSync',
+      'closeSync',
+      'renameSync',
+    ]),
   );
   const wrong: string[] = [];
   for (let nth = 1; nth <= calls.length; nth++) {
@@ -90,7 +110,9 @@ test('disk buffer and dead letters lose nothing that was acknowledged, wherever 
     const killed = await live(folder, nth);
     expect(killed.ended, `killed before call ${nth}`).toBe('SIGKILL');
     wrong.push(
-      ...(await complaints(folder, killed)).map((each) => `killed before call ${nth} of ${calls.length}, ${calls[nth - 1]}: ${each}`),
+      ...(await complaints(folder, killed)).map(
+        (each) => `killed before call ${nth} of ${calls.length}, ${calls[nth - 1]}: ${each}`,
+      ),
     );
   }
   expect(wrong).toEqual([]);

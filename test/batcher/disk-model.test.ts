@@ -26,7 +26,13 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('answer' as const),
       which: fc.nat(5),
-      as: fc.constantFrom('delivered' as const, 'delivered' as const, 'retry' as const, 'pause' as const, 'halve' as const),
+      as: fc.constantFrom(
+        'delivered' as const,
+        'delivered' as const,
+        'retry' as const,
+        'pause' as const,
+        'halve' as const,
+      ),
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('advance' as const), ms: fc.constantFrom(50, 1000) }) },
@@ -91,7 +97,10 @@ class Lives {
         await settleTurns(step.turns);
         break;
       case 'written':
-        await until('it is written, or full', () => rig.queue.in('recovered', 'writing').length === 0 || rig.queue.isFull);
+        await until(
+          'it is written, or full',
+          () => rig.queue.in('recovered', 'writing').length === 0 || rig.queue.isFull,
+        );
         break;
       case 'kill':
         await this.kill();
@@ -123,7 +132,8 @@ class Lives {
       for (const event of linesOf(body)) expect(this.accepted.has(event), `nobody invented ${event}`).toBe(true);
     }
     this.#seen = rig.requests.length;
-    for (const batch of rig.delivery.queue.sending) if (batch.spoolName !== undefined) this.#noteDurable(rig.bodies.get(batch.key));
+    for (const batch of rig.delivery.queue.sending)
+      if (batch.spoolName !== undefined) this.#noteDurable(rig.bodies.get(batch.key));
   }
 
   #noteDurable(body: string | undefined): void {
@@ -164,25 +174,28 @@ test.for<[string, DiskRigOptions]>([
   ['one worker', {}],
   ['three workers and gzip', { concurrency: 3, compression: 'gzip' }],
   ['a buffer that is often full', { maxBytes: 1500, concurrency: 2 }],
-])('disk buffer loses nothing that was on disk, and sends nothing under another key, through any kills (%s)', async ([, options]) => {
-  let kills = 0;
-  let durable = 0;
-  await fc.assert(
-    fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
-      const lives = new Lives(options);
-      for (const each of commands) await lives.do(each);
-      await lives.finish();
-      for (const event of lives.durable) expect(lives.stored.has(event), `${event} was on disk`).toBe(true);
-      for (const event of lives.stored) expect(lives.accepted.has(event)).toBe(true);
-      kills += lives.kills;
-      durable += lives.durable.size;
-    }),
-    { numRuns: 200, endOnFailure: true },
-  );
-  // The runs reached what they are about.
-  expect(kills).toBeGreaterThan(30);
-  expect(durable).toBeGreaterThan(300);
-});
+])(
+  'disk buffer loses nothing that was on disk, and sends nothing under another key, through any kills (%s)',
+  async ([, options]) => {
+    let kills = 0;
+    let durable = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
+        const lives = new Lives(options);
+        for (const each of commands) await lives.do(each);
+        await lives.finish();
+        for (const event of lives.durable) expect(lives.stored.has(event), `${event} was on disk`).toBe(true);
+        for (const event of lives.stored) expect(lives.accepted.has(event)).toBe(true);
+        kills += lives.kills;
+        durable += lives.durable.size;
+      }),
+      { numRuns: 200, endOnFailure: true },
+    );
+    // The runs reached what they are about.
+    expect(kills).toBeGreaterThan(30);
+    expect(durable).toBeGreaterThan(300);
+  },
+);
 
 function linesOf(body: string): string[] {
   return body.split('\n').filter((line) => line !== '');

@@ -98,7 +98,9 @@ export class DiskRig extends SinkRig {
     options: { source?: string; padding?: number; isOfFile?: boolean; byTurns?: readonly string[] } = {},
   ): Batch {
     const padding = 'x'.repeat(options.padding ?? 0);
-    const body = Buffer.from(Array.from({ length: count }, (_, n) => `{"batch":"${name}","n":${n},"p":"${padding}"}\n`).join(''));
+    const body = Buffer.from(
+      Array.from({ length: count }, (_, n) => `{"batch":"${name}","n":${n},"p":"${padding}"}\n`).join(''),
+    );
     if (!this.budget.take(body.length)) throw new Error('the room is full');
     const batch = new Batch(this.queue.nextId(), 'store', 'logs', options.isOfFile ? 'file' : 'live', { body });
     const from = this.#offset;
@@ -137,7 +139,8 @@ export class DiskRig extends SinkRig {
   /** Settled, and held by walking; throws where a source's accounting does not balance. */
   checkBalance(): void {
     const held = new Map<string, number>();
-    for (const { spans } of [...this.queue.all]) for (const { source, events } of spans) held.set(source, (held.get(source) ?? 0) + events);
+    for (const { spans } of [...this.queue.all])
+      for (const { source, events } of spans) held.set(source, (held.get(source) ?? 0) + events);
     for (const { source, accepted, settled } of this.accounting.values()) {
       const sum = Object.values(settled).reduce((a, b) => a + b, 0) + (held.get(source) ?? 0);
       if (sum !== accepted) throw new Error(`source ${source}: ${accepted} accepted, ${sum} accounted for`);

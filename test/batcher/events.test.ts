@@ -7,7 +7,12 @@ import type { NamedFailure } from '../../src/core/sink.ts';
 import { READ_AT_MS, kernel } from './blocks.ts';
 
 const bodyOf = (events: readonly string[]): Buffer => Buffer.from(events.map((event) => `${event}\n`).join(''));
-const failure = (changes: Partial<NamedFailure>): NamedFailure => ({ index: undefined, timestamp: '', error: 'no', ...changes });
+const failure = (changes: Partial<NamedFailure>): NamedFailure => ({
+  index: undefined,
+  timestamp: '',
+  error: 'no',
+  ...changes,
+});
 const event = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).map((text) => JSON.stringify({ text }));
 
 test('body is decoded from every encoding', () => {
@@ -82,7 +87,13 @@ const times = ['2026-11-21T10:00:00.1Z', '2026-11-21T10:00:00.2Z', '2026-11-21T1
 const timed = bodyOf([...times.map((_time, n) => JSON.stringify({ _time, n })), '{"n":4}', 'not json']);
 
 test('failures are located by index, whatever time they name', () => {
-  expect(locateFailures(timed, [failure({ index: 2, error: 'a' }), failure({ index: 5, timestamp: times[0]!, error: 'b' })], 2)).toEqual(
+  expect(
+    locateFailures(
+      timed,
+      [failure({ index: 2, error: 'a' }), failure({ index: 5, timestamp: times[0]!, error: 'b' })],
+      2,
+    ),
+  ).toEqual(
     new Map([
       [2, 'a'],
       [5, 'b'],

@@ -10,7 +10,12 @@ import { delivered, type OpenRequest, retry } from './sink-rig.ts';
 
 const MINUTE = 60_000;
 const REFUSAL = {
-  outcome: { kind: 'pause', reason: 'unauthorized', detail: 'HTTP 403 Attack detected', fix: 'check that the token is an API token' },
+  outcome: {
+    kind: 'pause',
+    reason: 'unauthorized',
+    detail: 'HTTP 403 Attack detected',
+    fix: 'check that the token is an API token',
+  },
   status: 403,
 } as const;
 
@@ -87,7 +92,14 @@ test('delivery probes with the first half after a 403, then with the other half,
     await request.answer(REFUSAL.outcome, 403);
     await rig.clock.advance(1000);
   }
-  expect(sizes).toEqual([[0, 8], [0, 4], [4, 4], [0, 2], [2, 2], [4, 2]]); // prettier-ignore
+  expect(sizes).toEqual([
+    [0, 8],
+    [0, 4],
+    [4, 4],
+    [0, 2],
+    [2, 2],
+    [4, 2],
+  ]);
   expect(rig.accountedFor).toBe(8);
 });
 
@@ -175,7 +187,9 @@ test('delivery keeps an event in doubt while the service cannot be asked about t
   const rig = new FirewallRig();
   const answer = rig.respond!;
   rig.respond = (request) =>
-    request.parcel.events === 0 ? { outcome: { kind: 'retry', reason: 'network', detail: 'reset' }, status: 0 } : answer(request);
+    request.parcel.events === 0
+      ? { outcome: { kind: 'retry', reason: 'network', detail: 'reset' }, status: 0 }
+      : answer(request);
   rig.seal('a', 2, { events: linesOf('a', 2, new Set([1])) });
   await rig.pass(5 * MINUTE);
   expect([rig.stored.length, rig.deadLetters]).toEqual([1, []]);
@@ -230,7 +244,10 @@ test('delivery stores what a firewall lets through, and dead-letters the rest, w
       const sent = all.flatMap((events, index) => events.map((isPoison, n) => line(`b${index}-${n}`, isPoison)));
       expect(rig.deadLetters.toSorted()).toEqual(sent.filter((each) => each.includes('union')).toSorted());
       expect(rig.stored.toSorted()).toEqual(
-        [...sent.filter((each) => !each.includes('union')), ...Array.from({ length: 12 }, () => line('later'))].toSorted(),
+        [
+          ...sent.filter((each) => !each.includes('union')),
+          ...Array.from({ length: 12 }, () => line('later')),
+        ].toSorted(),
       );
       expect([rig.accountedFor, rig.budget.usedBytes]).toEqual([sent.length + 12, 0]);
     }),

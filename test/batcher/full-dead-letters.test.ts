@@ -8,7 +8,9 @@ import { settleTurns, until } from '../support/until.ts';
 import { DeliveryRig } from './delivery-rig.ts';
 import { delivered } from './sink-rig.ts';
 
-const FULL = new TailraceError('E_DEAD_LETTERS_FULL', 'the dead letters take 9 bytes', { fix: 'raise dead_letter.max_bytes' });
+const FULL = new TailraceError('E_DEAD_LETTERS_FULL', 'the dead letters take 9 bytes', {
+  fix: 'raise dead_letter.max_bytes',
+});
 
 let rig: DeliveryRig;
 
@@ -16,7 +18,9 @@ beforeEach(() => {
   rig = new DeliveryRig({ concurrency: 2 });
   rig.buryFails = FULL;
   rig.respond = ({ events, parcel }) => {
-    const bad = events.flatMap((event, index) => (event.includes('bad') ? [{ index, timestamp: '', error: 'a field too many' }] : []));
+    const bad = events.flatMap((event, index) =>
+      event.includes('bad') ? [{ index, timestamp: '', error: 'a field too many' }] : [],
+    );
     if (bad.length === 0) return { outcome: delivered(parcel.events) };
     const counts = { stored: parcel.events - bad.length, failed: bad.length };
     return { outcome: { kind: 'partial', ...counts, failures: bad, detail: 'some' } };
@@ -30,7 +34,13 @@ test('delivery sends all other batches while more than it has workers wait for t
   for (let n = 0; n < 5; n += 1) seal(`good${n}`, '"good"');
   await until('the good ones are settled', () => rig.accounting.settled.delivered === 5);
   expect(rig.requests).toHaveLength(10);
-  expect(rig.delivery.parked.blocked).toEqual({ isFull: true, batches: 5, events: 5, reason: FULL.message, fix: FULL.fix });
+  expect(rig.delivery.parked.blocked).toEqual({
+    isFull: true,
+    batches: 5,
+    events: 5,
+    reason: FULL.message,
+    fix: FULL.fix,
+  });
   expect([rig.accountedFor, rig.delivery.queue.sending.length]).toEqual([15, 5]);
   expect(rig.log.find('error', 'dead letters are full')).toHaveLength(1);
   // Asked again now and then, without a request.
@@ -96,5 +106,9 @@ test('delivery that drains leaves batches that wait for the dead letters to the 
   Object.assign(batch!, { origin: 'live', spoolName: 'b' });
   expect(rig.delivery.dropOldest()).toBe(true);
   await settleTurns();
-  expect([rig.delivery.queue.sending, rig.accounting.settled.dropped, rig.delivery.parked.blocked]).toEqual([[], 1, undefined]);
+  expect([rig.delivery.queue.sending, rig.accounting.settled.dropped, rig.delivery.parked.blocked]).toEqual([
+    [],
+    1,
+    undefined,
+  ]);
 });

@@ -79,7 +79,10 @@ test('characters that are no UTF-8 are counted once for all sinks, in text, in o
 test('lane gives each sink exactly the bytes from its own position on, after any restart', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: LINE_ENDS.length - 1 })), { minLength: 1, maxLength: 3 }),
+      fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: LINE_ENDS.length - 1 })), {
+        minLength: 1,
+        maxLength: 3,
+      }),
       fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 5 }),
       async (positions, blockLines) => {
         const committed = positions.map((position) => (position === undefined ? undefined : LINE_ENDS[position]!));
@@ -104,7 +107,12 @@ test('lane gives each sink exactly the bytes from its own position on, after any
         for (const { sealed } of rigs)
           for (const { spans } of sealed)
             for (const { firstEvent, events } of spans) accounting.settle(firstEvent, firstEvent + events, 'delivered');
-        expect(accounting.settled).toEqual({ delivered: accounting.accepted, dead_lettered: 0, dropped: 0, filtered: 0 });
+        expect(accounting.settled).toEqual({
+          delivered: accounting.accepted,
+          dead_lettered: 0,
+          dropped: 0,
+          filtered: 0,
+        });
       },
     ),
     { numRuns: 100 },
@@ -116,11 +124,9 @@ test('lane gives a single event only to the sinks that do not have it', async ()
   const single = { length: 100, sum: 1, tail: { length: 1, crc: 1 } };
   const { lane, accounting } = makeLane(rigs, [150, 100, undefined]);
   await lane.accept(blockOf(Buffer.from('the event\n'), { offset: 50, single }));
-  expect(rigs.map(({ batcher }) => batcher.open().map(({ spans }) => spans.map(({ from, to }) => [from, to])))).toEqual([
-    [],
-    [[[50, 150]]],
-    [[[50, 150]]],
-  ]);
+  expect(rigs.map(({ batcher }) => batcher.open().map(({ spans }) => spans.map(({ from, to }) => [from, to])))).toEqual(
+    [[], [[[50, 150]]], [[[50, 150]]]],
+  );
   expect(accounting.accepted).toBe(1);
 });
 
@@ -131,19 +137,24 @@ test.each([
   [5, 'CD'],
   [8, 'D'],
   [12, ''],
-])('lane gives a sink that has the stream up to %i of made events what it may lack: %s', async (committed, expected) => {
-  const rigs = [makeRig(), makeRig()];
-  const { lane } = makeLane(rigs, [committed, undefined]);
-  const used = Uint32Array.from([4, 4, 8, 12]);
-  const ends = Uint32Array.from([2, 4, 6, 8]);
-  await lane.accept(blockOf(Buffer.from('A\nB\nC\nD\n'), { ends, made: { from: Buffer.from('aaa\nbcc\nddd\n'), used } }));
-  const messages = rigs.map(({ batcher }) => {
-    const [batch] = batcher.open();
-    const events = batch ? bodyOf(batch).toString().split('\n').slice(0, -1) : [];
-    return events.map((event) => (JSON.parse(event) as { message: string }).message).join('');
-  });
-  expect(messages).toEqual([expected, 'ABCD']);
-});
+])(
+  'lane gives a sink that has the stream up to %i of made events what it may lack: %s',
+  async (committed, expected) => {
+    const rigs = [makeRig(), makeRig()];
+    const { lane } = makeLane(rigs, [committed, undefined]);
+    const used = Uint32Array.from([4, 4, 8, 12]);
+    const ends = Uint32Array.from([2, 4, 6, 8]);
+    await lane.accept(
+      blockOf(Buffer.from('A\nB\nC\nD\n'), { ends, made: { from: Buffer.from('aaa\nbcc\nddd\n'), used } }),
+    );
+    const messages = rigs.map(({ batcher }) => {
+      const [batch] = batcher.open();
+      const events = batch ? bodyOf(batch).toString().split('\n').slice(0, -1) : [];
+      return events.map((event) => (JSON.parse(event) as { message: string }).message).join('');
+    });
+    expect(messages).toEqual([expected, 'ABCD']);
+  },
+);
 
 test('lane counts what one sink has and another waits for as held, at every moment', async () => {
   const rigs = [makeRig({ maxEvents: 4, slots: 10 }), makeRig({ maxEvents: 4, slots: 2 })];

@@ -14,7 +14,12 @@ const wait = (budget: MemoryBudget, kind: 'file' | 'live', admits: () => boolean
 test('memory budget gives slots within its budget, counts what lies outside of them, and takes all back', () => {
   const budget = make(25);
   const [one, two] = [budget.takeSlot(), budget.takeSlot()];
-  expect([one !== undefined, two !== undefined, budget.takeSlot(), budget.usedBytes]).toEqual([true, true, undefined, 20]);
+  expect([one !== undefined, two !== undefined, budget.takeSlot(), budget.usedBytes]).toEqual([
+    true,
+    true,
+    undefined,
+    20,
+  ]);
   expect([budget.take(6), budget.take(5), budget.usedBytes]).toEqual([false, true, 25]);
   budget.release(10, one);
   budget.release(10, two);

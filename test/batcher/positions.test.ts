@@ -9,7 +9,8 @@ import { Mark } from '../../src/state/database/marks.ts';
 import { blockOf, makeRig, type Rig, marksAt } from './blocks.ts';
 
 /** Entries 10 to 12, 13, and 14 to 40 of a journal, of which three are events. */
-const entries = (): Block => blockOf(Buffer.from('a\nbb\nccc\n'), { offset: 9, ends: new Uint32Array([2, 5, 9]), positions: [12, 13, 40] });
+const entries = (): Block =>
+  blockOf(Buffer.from('a\nbb\nccc\n'), { offset: 9, ends: new Uint32Array([2, 5, 9]), positions: [12, 13, 40] });
 
 function spansOf({ batcher, sealed }: Rig) {
   batcher.flush();

@@ -16,7 +16,17 @@ const STATES: readonly BatchState[] = [
   'settled',
   'dropped',
 ];
-const EVENTS: readonly BatchEvent[] = ['recover', 'write', 'queue', 'take', 'give_back', 'park', 'lose', 'settle', 'drop'];
+const EVENTS: readonly BatchEvent[] = [
+  'recover',
+  'write',
+  'queue',
+  'take',
+  'give_back',
+  'park',
+  'lose',
+  'settle',
+  'drop',
+];
 const isOver = (state: BatchState): boolean => state === 'settled' || state === 'dropped';
 
 test('the life of a batch', () => {
@@ -70,7 +80,10 @@ test('queue has every batch that is neither open nor over once, oldest first, wh
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(6), fc.constantFrom(...EVENTS)), { maxLength: 60 }), (steps) => {
       const queue = makeQueue();
-      const batches = Array.from({ length: 7 }, (_, id) => new Batch(id, 'store', 'logs', 'file', { body: Buffer.alloc(0) }));
+      const batches = Array.from(
+        { length: 7 },
+        (_, id) => new Batch(id, 'store', 'logs', 'file', { body: Buffer.alloc(0) }),
+      );
       const told: Batch[] = [];
       queue.workers.send = (batch) => void told.push(batch);
       let waited = 0;

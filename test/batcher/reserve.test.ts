@@ -22,14 +22,20 @@ function evictLast({ sealed, budget }: Rig): void {
   sealed.at(-1)!.payload.release(budget);
 }
 
-test('events that cannot be reread get the reserve where files have every slot, and files never do', async ({ rig }) => {
+test('events that cannot be reread get the reserve where files have every slot, and files never do', async ({
+  rig,
+}) => {
   let isTaken = false;
   const file = rig.take(blockOf(LINE), { dataset: 'other' }).then(() => (isTaken = true));
   await rig.take(blockOf(LINE, { stream: 's2' }), LIVE);
   rig.batcher.closeWhere(({ canBeRebuilt }) => !canBeRebuilt);
   evictLast(rig);
   await settleTurns();
-  expect([rig.sealed.map(({ canBeRebuilt }) => canBeRebuilt), rig.budget.hasReserve(), isTaken]).toEqual([[false], true, false]);
+  expect([rig.sealed.map(({ canBeRebuilt }) => canBeRebuilt), rig.budget.hasReserve(), isTaken]).toEqual([
+    [false],
+    true,
+    false,
+  ]);
   rig.batcher.flush();
   evictLast(rig);
   await file;

@@ -110,7 +110,9 @@ async function restore(
     log,
     slot: kernel.reserve(MAX_BYTES + 64),
     target: (sink) =>
-      sink === (names.sink ?? 'store') ? { batcher: rig.batcher, delivery, budget: rig.budget, shaperOf: () => names.shaper } : undefined,
+      sink === (names.sink ?? 'store')
+        ? { batcher: rig.batcher, delivery, budget: rig.budget, shaperOf: () => names.shaper }
+        : undefined,
     source: (id) => {
       if (id === (names.source ?? 'app')) return { source, accounting: rig.accounting };
       const other = names.others?.find((each) => each.id === id);
@@ -146,7 +148,9 @@ test('restore builds the same events under the same keys', async ({ files, state
   // They count as accepted again, in this process.
   expect(accounting.accepted).toBe(events.length);
   expect(sealed.flatMap(({ spans }) => spans.map(({ firstEvent }) => firstEvent))).toEqual(
-    sealed.flatMap(({ spans }) => spans).map((_, i, spans) => spans.slice(0, i).reduce((sum, { events: count }) => sum + count, 0)),
+    sealed
+      .flatMap(({ spans }) => spans)
+      .map((_, i, spans) => spans.slice(0, i).reduce((sum, { events: count }) => sum + count, 0)),
   );
 });
 
@@ -208,16 +212,26 @@ test('restore sends the beginning of a span of which the rest is gone, counts th
       if (to <= cut) return to;
       const rest = bytes.subarray(cut);
       const single = { length: rest.length, sum: contentSum(rest, cut), tail: { length: 0, crc: 0 } };
-      await lane.accept({ ...blockOf(Buffer.concat([rest, Buffer.from('\n')]), { stream, offset: cut, shape }), single });
+      await lane.accept({
+        ...blockOf(Buffer.concat([rest, Buffer.from('\n')]), { stream, offset: cut, shape }),
+        single,
+      });
       return end;
     },
   };
   const { sealed, source } = await restore(state, short);
-  expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual([eventsOf(Buffer.from('a one\na two\na thr\n')).join('')]);
+  expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual([
+    eventsOf(Buffer.from('a one\na two\na thr\n')).join(''),
+  ]);
   expect(source.stats.lostBytes).toBe(lines.length - end);
   const again = reopen();
-  expect(again.streams.list('app')).toMatchObject(known.map(({ id, resumeAt, contentSum, tail }) => ({ id, resumeAt, contentSum, tail })));
-  const { sealed: second, source: counter } = await restore(again, { ...sourceOf('app', files), reread: short.reread!.bind(short) });
+  expect(again.streams.list('app')).toMatchObject(
+    known.map(({ id, resumeAt, contentSum, tail }) => ({ id, resumeAt, contentSum, tail })),
+  );
+  const { sealed: second, source: counter } = await restore(again, {
+    ...sourceOf('app', files),
+    reread: short.reread!.bind(short),
+  });
   expect(second.map((batch) => bodyOf(batch).toString())).toEqual(sealed.map((batch) => bodyOf(batch).toString()));
   expect(counter.stats.lostBytes).toBe(0);
 });
@@ -279,7 +293,9 @@ test.each([
   await rig.take(entriesAt([30, 31], { stream: id, offset: 11 }));
   rig.batcher.flush();
   state.commit(rig.sealed.map((batch) => batch.toStored()));
-  const gone = [...ENTRIES].filter(([position]) => !there.includes(position)).reduce((sum, [, text]) => sum + text.length, 0);
+  const gone = [...ENTRIES]
+    .filter(([position]) => !there.includes(position))
+    .reduce((sum, [, text]) => sum + text.length, 0);
   const lost: number[] = [];
   const shapes = [shape, shape, { ...shape, format: 'text' as const }];
   for (const as of shapes) {
@@ -305,7 +321,13 @@ test('restore counts a lost entry as one byte at least when the shape changed', 
     ...journalOf([]),
     async reread({ stream, from }, lane) {
       const text = Buffer.from(`{"n":1,"all":"${'x'.repeat(100)}"}\n`);
-      const changes = { stream, offset: from, ends: Uint32Array.of(text.length), positions: [10], shape: { ...shape, shaping: 'all' } };
+      const changes = {
+        stream,
+        offset: from,
+        ends: Uint32Array.of(text.length),
+        positions: [10],
+        shape: { ...shape, shaping: 'all' },
+      };
       await lane.accept(blockOf(text, changes));
       return 10;
     },
@@ -337,7 +359,12 @@ test('restore keeps the batches of a sink that is not configured any more', asyn
 
 // Symptom: lines were never delivered when their source was taken out of the configuration for one start. Cause: bytes of
 // an unknown source counted as gone, and were settled. Fix: they are kept, as those of an unknown sink are.
-test('restore keeps the batches of a source that is not configured any more', async ({ files, reopen, state, left }) => {
+test('restore keeps the batches of a source that is not configured any more', async ({
+  files,
+  reopen,
+  state,
+  left,
+}) => {
   const { sealed, log } = await restore(state, sourceOf('app', files), { source: 'another' });
   expect(sealed).toEqual([]);
   expect(log.find('warn', 'kept until the source is back')).toHaveLength(left.length);
@@ -458,7 +485,9 @@ test('restore that waits for the disk gives up when the agent stops, and leaves 
   stopping.abort();
   await expect(restoring).rejects.toMatchObject({ code: 'E_STOPPED' });
   const again = reopen();
-  expect((await restore(again, sourceOf('app', files))).sealed.map(({ key }) => key)).toEqual(left.map(({ key }) => key));
+  expect((await restore(again, sourceOf('app', files))).sealed.map(({ key }) => key)).toEqual(
+    left.map(({ key }) => key),
+  );
 });
 
 const SHAPED = (): Map<string, Buffer> => {
@@ -469,7 +498,9 @@ const SHAPED = (): Map<string, Buffer> => {
 test('restore shapes the events again, to the same bodies and fates under the same keys', async () => {
   const files = SHAPED();
   const { state, left } = await leave(files, 4, testShaper(shapeAsTold));
-  const { sealed, accounting } = await restore(state, sourceOf('app', files), { shaper: testShaper(shapeAsTold, { isAsync: true }) });
+  const { sealed, accounting } = await restore(state, sourceOf('app', files), {
+    shaper: testShaper(shapeAsTold, { isAsync: true }),
+  });
   expect(keysOf(sealed)).toEqual(keysOf(left));
   expect(bodiesOf(sealed)).toEqual(bodiesOf(left));
   expect(sealed.map((batch) => batch.toStored())).toEqual(left.map((batch) => batch.toStored()));

@@ -31,7 +31,8 @@ function settleAll(batches: readonly Batch[], refused: readonly number[] = []): 
   for (const batch of batches) {
     const shipment = new Shipment(batch);
     for (let n = 0; n < batch.events; n++, index++)
-      if (refused.includes(index)) shipment.refused.set(n, { reason: 'rejected', detail: '', status: 400, key: '', fate: 'kept' });
+      if (refused.includes(index))
+        shipment.refused.set(n, { reason: 'rejected', detail: '', status: 400, key: '', fate: 'kept' });
     shipment.parts.length = 0;
     batch.withheld.fate = 'dead_lettered';
     settleShipment(shipment);
@@ -85,9 +86,9 @@ test('event of which siblings are refused counts once, as the worst of them', as
     [0, undefined, expect.stringContaining('"n":0')],
     [1, 1, expect.stringContaining('"sub":1')],
   ]);
-  expect(withheldLetters(new Shipment(batch)).map(({ eventInSpan, reason, event }) => [eventInSpan, reason, String(event)])).toEqual([
-    [2, 'transform_failed', expect.stringContaining('"part":2')],
-  ]);
+  expect(
+    withheldLetters(new Shipment(batch)).map(({ eventInSpan, reason, event }) => [eventInSpan, reason, String(event)]),
+  ).toEqual([[2, 'transform_failed', expect.stringContaining('"part":2')]]);
   settleAll(rig.sealed, [2]);
   expect(rig.accounting.settled).toEqual({ delivered: 2, dead_lettered: 2, dropped: 0, filtered: 0 });
 });

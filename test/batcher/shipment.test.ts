@@ -50,7 +50,8 @@ test('shipment split the same way has the same keys for the same events, and no 
       const one = walk(new Shipment(batchOf([count])), first);
       expect([...walk(new Shipment(batchOf([count])), first)]).toEqual([...one]);
       // Split another way, a recurring key still names the same events.
-      for (const [key, events] of walk(new Shipment(batchOf([count])), second)) if (one.has(key)) expect(one.get(key)).toBe(events);
+      for (const [key, events] of walk(new Shipment(batchOf([count])), second))
+        if (one.has(key)) expect(one.get(key)).toBe(events);
       // Another batch has other keys.
       for (const key of walk(new Shipment(batchOf([count], 'another')), first).keys()) expect(one.has(key)).toBe(false);
     }),
@@ -74,7 +75,10 @@ test('shipment splits into halves that are the events of the whole, in order', (
     [0, 2],
     [2, 3],
   ]);
-  expect(shipment.parts.map((part) => shipment.plainOf(part).toString())).toEqual(['{"n":0}\n{"n":1}\n', '{"n":2}\n{"n":3}\n{"n":4}\n']);
+  expect(shipment.parts.map((part) => shipment.plainOf(part).toString())).toEqual([
+    '{"n":0}\n{"n":1}\n',
+    '{"n":2}\n{"n":3}\n{"n":4}\n',
+  ]);
 });
 
 test.for([
@@ -140,9 +144,15 @@ test('key of a batch follows from its spans alone, and changes with each thing t
     keyOf('store', 'logs', spans, '', 'run'),
     keyOf('store', 'logs', spans.toReversed()),
     keyOf('store', 'logs', [first]),
-    ...[{ stream: 's3' }, { source: 'net' }, { from: 1 }, { to: 11 }, { events: 11 }, { sum: first.sum + 1 }, { digest: 'd2' }].map(
-      (change) => keyOf('store', 'logs', [{ ...first, ...change }, spans[1]!]),
-    ),
+    ...[
+      { stream: 's3' },
+      { source: 'net' },
+      { from: 1 },
+      { to: 11 },
+      { events: 11 },
+      { sum: first.sum + 1 },
+      { digest: 'd2' },
+    ].map((change) => keyOf('store', 'logs', [{ ...first, ...change }, spans[1]!])),
   ];
   expect(new Set([key, ...others]).size).toBe(others.length + 1);
 });

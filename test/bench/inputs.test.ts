@@ -18,24 +18,28 @@ function make(kind: InputKind, seed: number, name: string) {
 test.each([
   ['text', 165, 190, '593e344ac942d089'],
   ['json', 300, 320, '343a6d69c330224b'],
-] as const)('%s input is the same bytes for the same seed, in lines of about the promised size', (kind, least, most, hash) => {
-  const made = make(kind, 1, `${kind}-a`);
-  expect(made.hash).toBe(hash);
-  expect(make(kind, 1, `${kind}-b`).hash).toBe(made.hash);
-  expect(make(kind, 2, `${kind}-c`).hash).not.toBe(made.hash);
-  expect(made.bytes.length).toBe(made.input.bytes);
-  const lines = made.bytes.toString().split('\n');
-  expect(lines.pop()).toBe('');
-  expect(lines.length).toBe(made.input.lines);
-  expect(new Set(lines).size).toBe(lines.length);
-  const mean = made.input.bytes / made.input.lines;
-  expect(mean).toBeGreaterThan(least);
-  expect(mean).toBeLessThan(most);
-});
+] as const)(
+  '%s input is the same bytes for the same seed, in lines of about the promised size',
+  (kind, least, most, hash) => {
+    const made = make(kind, 1, `${kind}-a`);
+    expect(made.hash).toBe(hash);
+    expect(make(kind, 1, `${kind}-b`).hash).toBe(made.hash);
+    expect(make(kind, 2, `${kind}-c`).hash).not.toBe(made.hash);
+    expect(made.bytes.length).toBe(made.input.bytes);
+    const lines = made.bytes.toString().split('\n');
+    expect(lines.pop()).toBe('');
+    expect(lines.length).toBe(made.input.lines);
+    expect(new Set(lines).size).toBe(lines.length);
+    const mean = made.input.bytes / made.input.lines;
+    expect(mean).toBeGreaterThan(least);
+    expect(mean).toBeLessThan(most);
+  },
+);
 
 test('json input is one object a line', () => {
   const { bytes } = make('json', 3, 'json-objects');
-  for (const line of bytes.toString().trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number) });
+  for (const line of bytes.toString().trimEnd().split('\n'))
+    expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number) });
 });
 
 test('checksum of an input changes when one byte does', async () => {

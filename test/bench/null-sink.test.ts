@@ -16,7 +16,12 @@ afterEach(async () => {
   sink = undefined;
 });
 
-async function post(port: number, body: Buffer, headers: OutgoingHttpHeaders = {}, path = '/v1/ingest/x'): Promise<unknown> {
+async function post(
+  port: number,
+  body: Buffer,
+  headers: OutgoingHttpHeaders = {},
+  path = '/v1/ingest/x',
+): Promise<unknown> {
   const sent = request({
     host: '127.0.0.1',
     port,
@@ -52,14 +57,22 @@ test.each([
     blocksCreated: 1,
     walLength: 0,
   });
-  expect(await sink.counts()).toMatchObject({ requests: 1, events: events.length, bodyBytes: sent.length, uncounted: 1 });
+  expect(await sink.counts()).toMatchObject({
+    requests: 1,
+    events: events.length,
+    bodyBytes: sent.length,
+    uncounted: 1,
+  });
 });
 
 test('null sink counts the events of the bulk API and of OTLP, and answers as these want', async () => {
   sink = await startSink();
   const pair = '{"create":{}}\n{"message":"x"}\n';
   const item = { create: { status: 201 } };
-  expect(await post(sink.port, Buffer.from(pair.repeat(2)), {}, '/_bulk')).toMatchObject({ errors: false, items: [item, item] });
+  expect(await post(sink.port, Buffer.from(pair.repeat(2)), {}, '/_bulk')).toMatchObject({
+    errors: false,
+    items: [item, item],
+  });
   const record = '{"observedTimeUnixNano":"1"}';
   const logs = Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${record},${record},${record}]}]}]}`);
   expect(await post(sink.port, logs, {}, '/v1/logs')).toEqual({});

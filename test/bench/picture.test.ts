@@ -5,7 +5,8 @@ import { drawGrowth } from '../../bench/growth/picture.ts';
 const heightsOf = (svg: string): number[] => [...svg.matchAll(/cy="([\d.]+)"/g)].map(([, y]) => Number(y));
 
 test('growth that is linear is a straight line, and any other is not', () => {
-  const draw = (values: readonly number[]): number[] => heightsOf(drawGrowth('files', [1, 10, 100], [['CPU', [{ name: 'CPU', values }]]]));
+  const draw = (values: readonly number[]): number[] =>
+    heightsOf(drawGrowth('files', [1, 10, 100], [['CPU', [{ name: 'CPU', values }]]]));
   const [low = 0, middle = 0, high = 0] = draw([2, 20, 200]);
   expect(low).toBeGreaterThan(middle);
   expect(low - middle).toBeCloseTo(middle - high, 0);

@@ -35,7 +35,8 @@ function batchOf(body: string, changes: Partial<SpoolHeader> = {}): Buffer {
   return Buffer.concat([encodeHead(header, packed), packed]);
 }
 
-const write = (number: number, bytes: Buffer): void => writeFileSync(join(spool, `00000000000${number}-k.batch`), bytes);
+const write = (number: number, bytes: Buffer): void =>
+  writeFileSync(join(spool, `00000000000${number}-k.batch`), bytes);
 
 async function buffer(...args: string[]): Promise<{ code: number | string; out: string; err: string }> {
   const program = startCommand(BINARY, ['buffer', ...args, '--config', join(folder, 'tailrace.yaml')]);
@@ -69,7 +70,10 @@ test('buffer verify names each file that is damaged, export writes the events of
   const exported = await buffer('export');
   expect([exported.code, exported.out]).toEqual([1, '{"n":1}\n{"n":2}\n{"n":3}\n']);
   const repaired = await buffer('repair');
-  expect([repaired.code, repaired.err.trim().split('\n').at(-1)]).toEqual([0, '5 files, 3 events, 3 broken (3 set aside under broken/)']);
+  expect([repaired.code, repaired.err.trim().split('\n').at(-1)]).toEqual([
+    0,
+    '5 files, 3 events, 3 broken (3 set aside under broken/)',
+  ]);
   expect(readdirSync(join(spool, 'broken'))).toHaveLength(3);
   expect(await buffer('verify')).toMatchObject({ code: 0, err: '2 files, 3 events, 0 broken\n' });
 });
@@ -94,7 +98,10 @@ test('buffer verify goes on behind a file that is gone or cannot be read, and re
 test('buffer verify and export know batches of sinks that are not configured any more', async () => {
   write(1, batchOf('{"n":1}\n'));
   mkdirSync(join(folder, 'data', 'spool', 'former'));
-  writeFileSync(join(folder, 'data', 'spool', 'former', '000000000001-k.batch'), batchOf('{"n":2}\n', { sink: 'former' }));
+  writeFileSync(
+    join(folder, 'data', 'spool', 'former', '000000000001-k.batch'),
+    batchOf('{"n":2}\n', { sink: 'former' }),
+  );
   expect(await buffer('verify')).toMatchObject({ code: 0, err: '2 files, 2 events, 0 broken\n' });
   expect((await buffer('export')).out).toBe('{"n":1}\n{"n":2}\n');
 });

@@ -40,7 +40,9 @@ async function warningsOf(file: string): Promise<string[]> {
   const { code, stdout } = await tailrace(['check', '--config', file, '--json']);
   expect(code).toBe(0);
   expect(stdout).not.toContain('hunter2');
-  const { warnings } = JSON.parse(stdout) as { warnings: { line: number; column: number; message: string; fix: string }[] };
+  const { warnings } = JSON.parse(stdout) as {
+    warnings: { line: number; column: number; message: string; fix: string }[];
+  };
   return warnings
     .filter(({ message }) => message.includes('exact'))
     .map((each) => `${each.line}:${each.column} ${each.message}; ${each.fix}`);
@@ -58,10 +60,13 @@ test('check warns of it in the first lines of files', async () => {
   const { stdout } = await tailrace(['check', '--config', file, '--json'], { cwd: join(file, '..') });
   expect(stdout).not.toContain('exact');
   const folder = join(file, '..');
-  writeFileSync(file, `data_dir: data
+  writeFileSync(
+    file,
+    `data_dir: data
 sources: {app: {type: file, include: ["${folder}/app.log"]}}
 sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs, token_file: ${folder}/tok, transform: project-keep PASSWORD}}
-`); // prettier-ignore
+`,
+  );
   expect(await warningsOf(file)).toEqual([expect.stringContaining('`PASSWORD` does not name `Password`')]);
 });
 

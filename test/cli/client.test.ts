@@ -20,7 +20,11 @@ const file = (name: string, content: string | Buffer): string => join(makeTree({
 
 /** Asks the service as its owner. */
 async function personally(method: string, path: string, body: object = {}): Promise<unknown> {
-  const headers = { authorization: `Bearer ${PERSONAL_TOKEN}`, 'x-service-org-id': 'test-org', 'content-type': 'application/json' };
+  const headers = {
+    authorization: `Bearer ${PERSONAL_TOKEN}`,
+    'x-service-org-id': 'test-org',
+    'content-type': 'application/json',
+  };
   const reply = await fetch(`${service.url}${path}`, { method, headers, body: JSON.stringify(body) });
   return JSON.parse((await reply.text()) || 'null');
 }
@@ -37,7 +41,9 @@ test('datasets are made, listed, read, changed and deleted', async () => {
   expect(list.stdout.split('\n')[0]).toMatch(/^name +created +who +description$/);
   expect(list.stdout).toMatch(/^shop-1 .* of the shop$/m);
   expect((await tailrace(['datasets', 'list', '--json'])).json().map(({ name }) => name)).toContain('shop-1');
-  expect((await tailrace(['datasets', 'update', 'shop-1', '--description', 'new'])).stdout).toMatch(/^description +new$/m);
+  expect((await tailrace(['datasets', 'update', 'shop-1', '--description', 'new'])).stdout).toMatch(
+    /^description +new$/m,
+  );
   expect((await tailrace(['datasets', 'get', 'shop-1'])).stdout).toMatch(/^description +new$/m);
   expect(await tailrace(['datasets', 'delete', 'shop-1', '--json'], { env: personal })).toMatchObject({
     code: 0,
@@ -45,7 +51,9 @@ test('datasets are made, listed, read, changed and deleted', async () => {
   });
   const gone = await tailrace(['datasets', 'get', 'shop-1']);
   expect(gone).toMatchObject({ code: 1, stdout: '' });
-  expect(gone.stderr).toContain(`tailrace: dataset "shop-1" not found (HTTP 404, GET ${service.url}/v1/datasets/shop-1)`);
+  expect(gone.stderr).toContain(
+    `tailrace: dataset "shop-1" not found (HTTP 404, GET ${service.url}/v1/datasets/shop-1)`,
+  );
 });
 
 test('datasets get prints no blanks at the ends of its lines', async () => {
@@ -57,12 +65,17 @@ test('datasets get prints no blanks at the ends of its lines', async () => {
 
 test('an unknown dataset is made where events go into it, not where it is to be deleted', async () => {
   for (const args of [['get'], ['delete'], ['trim'], ['update', '--description', 'x']]) {
-    const { stderr } = await tailrace(['datasets', args[0]!, 'nope', ...(args[0] === 'trim' ? ['1d'] : args.slice(1))], { env: personal });
+    const { stderr } = await tailrace(
+      ['datasets', args[0]!, 'nope', ...(args[0] === 'trim' ? ['1d'] : args.slice(1))],
+      { env: personal },
+    );
     expect(stderr).toContain('`tailrace datasets list` shows those that are there');
     expect(stderr).not.toContain('datasets create');
   }
   expect((await tailrace(['datasets', 'get', 'log'])).stderr).toContain('did you mean "logs"?');
-  expect((await tailrace(['ingest', 'nope'], { input: '{}' })).stderr).toContain('`tailrace datasets create nope` makes it');
+  expect((await tailrace(['ingest', 'nope'], { input: '{}' })).stderr).toContain(
+    '`tailrace datasets create nope` makes it',
+  );
 });
 
 test('datasets create says that a dataset is there already', async () => {
@@ -73,9 +86,16 @@ test('datasets create says that a dataset is there already', async () => {
 
 test('datasets trim deletes older events and prints how many', async () => {
   await makeDataset('trim-1');
-  await tailrace(['ingest', 'trim-1'], { input: '{"_time":"2020-01-01T00:00:00Z"}\n{"a":1}\n{"_time":"2021-01-01T00:00:00Z"}\n' });
-  expect(await tailrace(['datasets', 'trim', 'trim-1', '30d'])).toMatchObject({ code: 0, stdout: '2 events deleted\n' });
-  expect(await tailrace(['datasets', 'trim', 'trim-1', '--max-duration', '1h', '--json'])).toMatchObject({ stdout: '{"numDeleted":0}\n' });
+  await tailrace(['ingest', 'trim-1'], {
+    input: '{"_time":"2020-01-01T00:00:00Z"}\n{"a":1}\n{"_time":"2021-01-01T00:00:00Z"}\n',
+  });
+  expect(await tailrace(['datasets', 'trim', 'trim-1', '30d'])).toMatchObject({
+    code: 0,
+    stdout: '2 events deleted\n',
+  });
+  expect(await tailrace(['datasets', 'trim', 'trim-1', '--max-duration', '1h', '--json'])).toMatchObject({
+    stdout: '{"numDeleted":0}\n',
+  });
 });
 
 test.each([
@@ -116,13 +136,20 @@ test('a command without a token says how to give one', async () => {
 
 test('a token comes from an option, a file or the environment, in this order', async () => {
   const env = { TAILRACE_TOKEN: 'xaat-wrong' };
-  expect(await tailrace(['datasets', 'list', '--token-file', file('token', `${API_TOKEN}\n`)], { env })).toMatchObject({ code: 0 });
+  expect(await tailrace(['datasets', 'list', '--token-file', file('token', `${API_TOKEN}\n`)], { env })).toMatchObject({
+    code: 0,
+  });
   expect(await tailrace(['datasets', 'list', '--token', API_TOKEN], { env })).toMatchObject({ code: 0 });
   expect(await tailrace(['datasets', 'list'], { env })).toMatchObject({ code: 1 });
 });
 
 test.each<[string, string[], Record<string, string>, string]>([
-  ['an unknown token', ['datasets', 'list'], { TAILRACE_TOKEN: 'xaat-nobody' }, 'the API token ending in …body (from TAILRACE_TOKEN)'],
+  [
+    'an unknown token',
+    ['datasets', 'list'],
+    { TAILRACE_TOKEN: 'xaat-nobody' },
+    'the API token ending in …body (from TAILRACE_TOKEN)',
+  ],
   ['a personal token that ingests', ['ingest', 'logs'], personal, 'tailrace tokens create NAME --ingest DATASET'],
   ['an API token that asks who it is', ['whoami'], {}, 'this takes personal tokens (xapt-…) only'],
 ])('%s is told what to do', async (_name, args, env, wanted) => {
@@ -139,7 +166,9 @@ test("a personal token whose role does not allow a request gets the role's name,
   const role = { role: 'user', email: 'reader@example.org' };
   await personally('POST', '/v2/users', { name: 'a reader', ...role });
   onTestFinished(async () => void (await personally('DELETE', `/v2/users/${role.email}`)));
-  const { token } = (await personally('POST', '/v2/tokens', { name: 'reads', kind: 'personal', user: role.email })) as { token: string };
+  const { token } = (await personally('POST', '/v2/tokens', { name: 'reads', kind: 'personal', user: role.email })) as {
+    token: string;
+  };
   const reader = { ...personal, TAILRACE_TOKEN: token };
   const refused = await tailrace(['datasets', 'create', 'not-mine'], { env: reader });
   expect(refused.code).toBe(1);
@@ -187,7 +216,9 @@ test('whoami, users and orgs show what a personal token may see', async () => {
 
 test('tokens are made with their rights, listed and revoked', async () => {
   await makeDataset('granted-1');
-  const made = await tailrace(['tokens', 'create', 'ci', '--ingest', 'granted-1', '--expires', '1d'], { env: personal });
+  const made = await tailrace(['tokens', 'create', 'ci', '--ingest', 'granted-1', '--expires', '1d'], {
+    env: personal,
+  });
   expect(made.code).toBe(0);
   expect(made.stdout).toMatch(/^xaat-[0-9a-f-]{36}\n$/);
   const env = { TAILRACE_TOKEN: made.stdout.trim() };
@@ -224,9 +255,25 @@ test('ingest stores files of all formats, packed or not, and stdin', async () =>
 
 test('ingest reads times and adds labels by its options', async () => {
   await makeDataset('times-1');
-  const args = ['--timestamp-field', 'at', '--timestamp-format', '2/Jan/2006:15:04:05 -0700', '--labels', 'team=core,env=a=b'];
+  const args = [
+    '--timestamp-field',
+    'at',
+    '--timestamp-format',
+    '2/Jan/2006:15:04:05 -0700',
+    '--labels',
+    'team=core,env=a=b',
+  ];
   await tailrace(['ingest', 'times-1', ...args], { input: '{"at":"2/Mar/2026:03:04:05 +0100","n":1}' });
-  const columns = ['--format', 'csv', '--csv-delimiter', '\\t', '--csv-fields', 'n, _time', '--labels', '{"team":"kärn"}'];
+  const columns = [
+    '--format',
+    'csv',
+    '--csv-delimiter',
+    '\\t',
+    '--csv-fields',
+    'n, _time',
+    '--labels',
+    '{"team":"kärn"}',
+  ];
   await tailrace(['ingest', 'times-1', ...columns], { input: '2\t2026-03-01T00:00:00Z\n' });
   const rows = (await tailrace(['query', '--dataset', 'times-1', '-o', 'ndjson'])).json();
   expect(rows).toMatchObject([
@@ -245,7 +292,11 @@ test('ingest names refused events by file and line, and ends with 1', async () =
   expect(said[0]).toContain(`${path}:3: `);
   expect(said[1]).toContain(`${path}:5: `);
   const [summary] = (await tailrace(['ingest', 'logs', path, '--json'])).json();
-  expect(summary).toMatchObject({ ingested: 2, failed: 2, failures: [{ file: path, lines: [3, 3], events: 1 }, { lines: [5, 5] }] });
+  expect(summary).toMatchObject({
+    ingested: 2,
+    failed: 2,
+    failures: [{ file: path, lines: [3, 3], events: 1 }, { lines: [5, 5] }],
+  });
 });
 
 test('ingest tells plain text from events', async () => {
@@ -265,11 +316,9 @@ test('ingest stores fifty thousand events once, in five requests at least', asyn
   const lines = Array.from({ length: 50_001 }, (_, n) => `{"n":${n}}`).join('\n');
   const ended = await tailrace(['ingest', 'many-1', file('many.ndjson', lines), '--json', '--compression', 'zstd']);
   expect(ended.json()).toMatchObject([{ ingested: 50_001, failed: 0, requests: 6 }]);
-  expect(await service.aggregate('many-1', [{ op: 'count' }, { op: 'sum', field: 'n' }, { op: 'distinct', field: 'n' }])).toEqual([
-    50_001,
-    (50_000 * 50_001) / 2,
-    50_001,
-  ]);
+  expect(
+    await service.aggregate('many-1', [{ op: 'count' }, { op: 'sum', field: 'n' }, { op: 'distinct', field: 'n' }]),
+  ).toEqual([50_001, (50_000 * 50_001) / 2, 50_001]);
 });
 
 test('ingest stores every event once when each first answer is lost after the service has stored the events', async () => {
@@ -291,11 +340,17 @@ test('ingest stores every event once when each first answer is lost after the se
   expect(ended).toMatchObject({ code: 0 });
   expect(ended.json()).toMatchObject([{ ingested: 35_000, failed: 0, requests: 4 }]);
   expect(lost.size).toBe(4);
-  expect(await service.aggregate('lost-1', [{ op: 'count' }, { op: 'distinct', field: 'n' }])).toEqual([35_000, 35_000]);
+  expect(await service.aggregate('lost-1', [{ op: 'count' }, { op: 'distinct', field: 'n' }])).toEqual([
+    35_000, 35_000,
+  ]);
 });
 
 test('ingest says that an archive is broken, and is not to blame', async () => {
-  const ended = await tailrace(['ingest', 'logs', file('half.ndjson.gz', gzipSync('{"a":1}\n'.repeat(1000)).subarray(0, 40))]);
+  const ended = await tailrace([
+    'ingest',
+    'logs',
+    file('half.ndjson.gz', gzipSync('{"a":1}\n'.repeat(1000)).subarray(0, 40)),
+  ]);
   expect(ended).toMatchObject({ code: 1, stdout: '' });
   expect(ended.stderr).toMatch(/half\.ndjson\.gz to its end: unexpected end of file\n {2}fix: /);
 });
@@ -312,7 +367,12 @@ test.each([
 });
 
 test('query in APL shows columns as they were chosen, and where a text is wrong', async () => {
-  const { stdout } = await tailrace(['query', 'many-1 | where n < 3 | sort by n desc | project n, double = n * 2', '-o', 'csv']);
+  const { stdout } = await tailrace([
+    'query',
+    'many-1 | where n < 3 | sort by n desc | project n, double = n * 2',
+    '-o',
+    'csv',
+  ]);
   expect(stdout).toBe('n,double\n2,4\n1,2\n0,0\n');
   const wrong = await tailrace(['query', 'many-1\n| wher n < 3']);
   expect(wrong).toMatchObject({ code: 1, stdout: '' });
@@ -322,7 +382,11 @@ test('query in APL shows columns as they were chosen, and where a text is wrong'
 
 test('ingest stops at SIGINT, says where, and has stored what it read', async () => {
   await makeDataset('stopped-1');
-  const program = startProgram(['ingest', 'stopped-1'], { TAILRACE_URL: service.url, TAILRACE_TOKEN: API_TOKEN }, 'pipe');
+  const program = startProgram(
+    ['ingest', 'stopped-1'],
+    { TAILRACE_URL: service.url, TAILRACE_TOKEN: API_TOKEN },
+    'pipe',
+  );
   program.process.stdin!.write('{"n":1}\n{"n":2}\n');
   await until('the events', async () => (await service.aggregate('stopped-1', [{ op: 'count' }]))[0] === 2);
   expect(await program.end('SIGINT')).toBe(1);
@@ -336,7 +400,13 @@ test('a structured query is printed as table, CSV, NDJSON and JSON', async () =>
     '{"_time":"2026-01-02T03:04:05.000000001Z","big":9007199254740993,"t":"a,\\u001b[1mb"}\n{"_time":"2026-01-02T03:04:06Z","t":"x","y":[1]}\n';
   await tailrace(['ingest', 'rows-1'], { input });
   const ask = async (...args: string[]) => {
-    const ended = await tailrace(['query', '--dataset', 'rows-1', '{"order":[{"field":"_time","desc":false}]}', ...args]);
+    const ended = await tailrace([
+      'query',
+      '--dataset',
+      'rows-1',
+      '{"order":[{"field":"_time","desc":false}]}',
+      ...args,
+    ]);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     return ended;
   };
@@ -351,7 +421,9 @@ test('a structured query is printed as table, CSV, NDJSON and JSON', async () =>
   expect(ndjson.stdout).toContain('"big":9007199254740993');
   expect(ndjson.json()[1]).toMatchObject({ _time: '2026-01-02T03:04:06Z', t: 'x', y: [1] });
   expect(ndjson.json()[1]).not.toHaveProperty('big');
-  const [reply] = (await ask('--json', '--start', '2026-01-02T03:04:06Z', '--end', '2026-01-03T00:00:00Z')).json<{ matches: unknown[] }>();
+  const [reply] = (await ask('--json', '--start', '2026-01-02T03:04:06Z', '--end', '2026-01-03T00:00:00Z')).json<{
+    matches: unknown[];
+  }>();
   expect(reply).toMatchObject({ matches: [{ data: { t: 'x' } }], status: { rowsMatched: 1 } });
   const groups = await tailrace(['query', '-d', 'rows-1', '-'], {
     input: '{"aggregations":[{"op":"count","alias":"n"}],"groupBy":["t"],"filter":{"op":"==","field":"t","value":"x"}}',

@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { BINARY } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
-const CONFIG = 'data_dir: data\nsources: {pipe: {type: stdin}}\nsinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}\n';
+const CONFIG =
+  'data_dir: data\nsources: {pipe: {type: stdin}}\nsinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}\n';
 
 function tailrace(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
   const { TAILRACE_CONFIG: _, ...clean } = process.env;
@@ -19,7 +20,11 @@ describe('the configuration', () => {
     const folder = makeTree({ 'a.yaml': CONFIG, 'b.yaml': CONFIG });
     for (const command of [['check'], ['run'], ['explain', 'x.log'], ['dead-letters', 'list'], ['buffer', 'verify']]) {
       const { code, stderr } = tailrace(folder, [...command, '-c', 'a.yaml', flag, 'b.yaml']);
-      expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining('it was given before, as "a.yaml"')]);
+      expect([command, code, stderr]).toEqual([
+        command,
+        2,
+        expect.stringContaining('it was given before, as "a.yaml"'),
+      ]);
     }
   });
 
@@ -38,7 +43,9 @@ describe('the configuration', () => {
       code: 2,
       stderr: expect.stringContaining('tailrace.yaml:1'),
     });
-    expect(tailrace(folder, ['dead-letters', 'list', '-c', 'b.yaml'], { TAILRACE_CONFIG: 'a.yaml' })).toMatchObject({ code: 0 });
+    expect(tailrace(folder, ['dead-letters', 'list', '-c', 'b.yaml'], { TAILRACE_CONFIG: 'a.yaml' })).toMatchObject({
+      code: 0,
+    });
   });
 });
 
@@ -61,12 +68,19 @@ test.for([
 });
 
 test('dead-letters replay --sink names the sinks that there are', () => {
-  const { code, stderr } = tailrace(makeTree({ 'tailrace.yaml': CONFIG }), ['dead-letters', 'replay', '--sink', 'stoer']);
+  const { code, stderr } = tailrace(makeTree({ 'tailrace.yaml': CONFIG }), [
+    'dead-letters',
+    'replay',
+    '--sink',
+    'stoer',
+  ]);
   expect([code, stderr]).toEqual([2, expect.stringContaining('has the id "stoer"\n  fix: use one of store')]);
 });
 
 test('tailrace version says what --version says', () => {
-  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+    version: string;
+  };
   expect(tailrace(makeTree({}), ['version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   expect(tailrace(makeTree({}), ['--version']).stdout).toBe(`${version}\n`);
 });
@@ -96,22 +110,30 @@ test.for([
   expect([code, stderr]).toEqual([2, expect.stringContaining(`\n(Did you mean ${meant}?)\n`)]);
 });
 
-test.for([['stop'], ['xyzzy'], ['datasets', 'explode'], ['engine', 'remove']])('no command is guessed for %s', (args) => {
-  const { code, stderr } = tailrace(makeTree({}), args);
-  expect([code, stderr]).toEqual([
-    2,
-    expect.stringMatching(/^tailrace: unknown command '\w+'\n\(tailrace.* --help shows every command\)\n$/),
-  ]);
-});
+test.for([['stop'], ['xyzzy'], ['datasets', 'explode'], ['engine', 'remove']])(
+  'no command is guessed for %s',
+  (args) => {
+    const { code, stderr } = tailrace(makeTree({}), args);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^tailrace: unknown command '\w+'\n\(tailrace.* --help shows every command\)\n$/),
+    ]);
+  },
+);
 
 // Symptom: `dead-letters show` alone is an error, and its help claimed "default: all"; that of `tokens create` did not say what it wants.
 test('help says what a command wants', () => {
-  const helpOf = (...command: string[]): string => tailrace(makeTree({}), [...command, '--help']).stdout.replaceAll(/\s+/g, ' ');
-  expect(helpOf('dead-letters')).toContain('list and replay take all without one, drop only with --all, show wants one');
+  const helpOf = (...command: string[]): string =>
+    tailrace(makeTree({}), [...command, '--help']).stdout.replaceAll(/\s+/g, ' ');
+  expect(helpOf('dead-letters')).toContain(
+    'list and replay take all without one, drop only with --all, show wants one',
+  );
   expect(helpOf('dead-letters')).not.toContain('default: all');
   expect(helpOf('tokens', 'create')).toContain(
     'at least one right (--ingest, --query, --trim, --manage-datasets, --manage-tokens) or --personal',
   );
   expect(helpOf('tokens', 'create')).toContain('such as: tailrace tokens create web-1 --ingest web');
-  expect(helpOf('tokens')).toContain('a personal token of an owner or admin, an API token that may manage tokens, or --data');
+  expect(helpOf('tokens')).toContain(
+    'a personal token of an owner or admin, an API token that may manage tokens, or --data',
+  );
 });

@@ -14,7 +14,11 @@ interface Example {
 }
 
 function examplesIn(page: string): Example[] {
-  const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```/gms)].map(({ 1: kind = '', 2: text = '', index }) => ({ kind, text, index }));
+  const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```/gms)].map(({ 1: kind = '', 2: text = '', index }) => ({
+    kind,
+    text,
+    index,
+  }));
   return blocks.flatMap(({ kind, text, index }, place) => {
     const next = blocks[place + 1];
     const line = page.slice(0, index).split('\n').length;
@@ -44,18 +48,31 @@ test.each([
   onTestFinished(async () => void (await service.program.end()));
   symlinkSync(BINARY, join(folder, 'tailrace'));
   const mark = (line: number) => `@@ ${line} @@`;
-  const script = [...examples, { line: 0, script: '' }].map(({ line, script }) => `echo '${mark(line)}'\n${script}`).join('');
+  const script = [...examples, { line: 0, script: '' }]
+    .map(({ line, script }) => `echo '${mark(line)}'\n${script}`)
+    .join('');
   const printed = await runShell(`exec 2>&1\n${script}`, folder, {
     PATH: `${folder}${delimiter}${process.env['PATH']}`,
     TAILRACE_URL: service.url,
     API_TOKEN,
     PERSONAL_TOKEN,
   });
-  const parts = new Map(printed.split('@@ ').slice(1).map((part) => [Number.parseInt(part, 10), part.slice(part.indexOf('\n') + 1)])); // prettier-ignore
+  const parts = new Map(
+    printed
+      .split('@@ ')
+      .slice(1)
+      .map((part) => [Number.parseInt(part, 10), part.slice(part.indexOf('\n') + 1)]),
+  );
   expect(printed).toMatch(/ended with 0\n$/);
   for (const { line, output } of examples) {
     if (output === undefined) continue;
-    const pattern = output.trimEnd().split('…').map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('.*'); // prettier-ignore
-    expect(parts.get(line)?.replaceAll(/ +$/gm, ''), `the example of line ${line}`).toMatch(new RegExp(`^${pattern}\n$`));
+    const pattern = output
+      .trimEnd()
+      .split('…')
+      .map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+      .join('.*');
+    expect(parts.get(line)?.replaceAll(/ +$/gm, ''), `the example of line ${line}`).toMatch(
+      new RegExp(`^${pattern}\n$`),
+    );
   }
 });

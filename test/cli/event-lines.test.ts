@@ -12,7 +12,12 @@ import { tailraceFor } from './tailrace.ts';
 const NOW = Date.parse('2026-11-26T12:00:00Z');
 const plain: Paint = (_style, text) => text;
 
-function shown(events: readonly Record<string, unknown>[], terminal: number | 'none' = 80, paint = plain, zone = 'UTC'): string[] {
+function shown(
+  events: readonly Record<string, unknown>[],
+  terminal: number | 'none' = 80,
+  paint = plain,
+  zone = 'UTC',
+): string[] {
   const before = process.env['TZ'];
   process.env['TZ'] = zone;
   onTestFinished(() => {
@@ -32,7 +37,13 @@ function shown(events: readonly Record<string, unknown>[], terminal: number | 'n
 
 test('an event is time, severity, source and message, then its other fields', () => {
   const events = [
-    { _time: '2026-11-26T03:12:04.128456Z', level: 50, service: 'gateway', msg: 'request errored', 'err.message': 'no connection' },
+    {
+      _time: '2026-11-26T03:12:04.128456Z',
+      level: 50,
+      service: 'gateway',
+      msg: 'request errored',
+      'err.message': 'no connection',
+    },
     { _time: '2026-11-26T03:12:05Z', level: 'INFO', service: 'checkout', msg: 'paid', request_id: 'r-1', amount: 12.5 },
     { _time: '2026-11-26T03:12:06Z', host: 'web-1', method: 'GET', path: '/cart', status: 200 },
   ];
@@ -45,7 +56,9 @@ test('an event is time, severity, source and message, then its other fields', ()
 
 test('a text is wrapped at words below its own beginning, and a stack trace keeps its lines', () => {
   const message = `could not get a connection from the pool within thirty seconds, and gave up\n\tat com.example.Pool.take(Pool.java:7)`;
-  expect(shown([{ _time: '2026-11-26T03:12:04Z', level: 'ERROR', service: 'pay', message, host: 'pay-2' }], 60)).toEqual([
+  expect(
+    shown([{ _time: '2026-11-26T03:12:04Z', level: 'ERROR', service: 'pay', message, host: 'pay-2' }], 60),
+  ).toEqual([
     `03:12:04.000Z ERROR pay could not get a connection from the
                         pool within thirty seconds, and gave
                         up
@@ -60,7 +73,10 @@ test('times are in the zone of the machine, which they name; a day that is not t
   const event = { _time: '2026-11-26T03:19:30.04Z', message: 'x' };
   expect(shown([event], 80, plain, 'America/New_York')).toEqual(['2026-11-25 22:19:30.040-05 x']);
   expect(shown([event], 80, plain, 'Asia/Kolkata')).toEqual(['08:49:30.040+05:30 x']);
-  expect(shown([{ ...event, _time: '2026-11-25T03:19:30Z' }, event])).toEqual(['2026-11-25 03:19:30.000Z x', '2026-11-26 03:19:30.040Z x']);
+  expect(shown([{ ...event, _time: '2026-11-25T03:19:30Z' }, event])).toEqual([
+    '2026-11-25 03:19:30.000Z x',
+    '2026-11-26 03:19:30.040Z x',
+  ]);
 });
 
 test('without a terminal an event is one line, whatever is in it', () => {
@@ -82,7 +98,11 @@ test('severity has its colour; time and other fields are dimmed', () => {
 });
 
 test('lines are never wider than the terminal, break at blanks, and hold nothing that it obeys', () => {
-  const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.lorem({ maxCount: 30 }), fc.constant('漢字'.repeat(30)));
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.lorem({ maxCount: 30 }),
+    fc.constant('漢字'.repeat(30)),
+  );
   const event = fc.record({
     _time: fc.constantFrom('2026-11-26T03:12:04Z', '2026-01-01T00:00:00Z'),
     level: text,
@@ -100,9 +120,13 @@ test('lines are never wider than the terminal, break at blanks, and hold nothing
     }),
   );
   fc.assert(
-    fc.property(fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 1 }), fc.integer({ min: 9, max: 40 }), (words, width) => {
-      expect(wrap(words.join(' '), width).flatMap((line) => line.split(' '))).toEqual(words);
-    }),
+    fc.property(
+      fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 1 }),
+      fc.integer({ min: 9, max: 40 }),
+      (words, width) => {
+        expect(wrap(words.join(' '), width).flatMap((line) => line.split(' '))).toEqual(words);
+      },
+    ),
   );
 });
 
@@ -117,7 +141,11 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
       NO_COLOR: '1',
       ...env,
     });
-  const seen = async (args: readonly string[], columns = 80, env: Record<string, string | undefined> = {}): Promise<string> => {
+  const seen = async (
+    args: readonly string[],
+    columns = 80,
+    env: Record<string, string | undefined> = {},
+  ): Promise<string> => {
     const terminal = start(args, columns, env);
     await terminal.exited;
     return terminal.raw().replaceAll('\r\n', '\n');
@@ -149,7 +177,9 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
       '                                        kind=lines',
     ]);
     expect(await seen(['search "timeout exceeded"'])).toContain('ERROR payments timeout exceeded when');
-    expect(await seen(['-d', 'logs', '{"filter":{"op":"==","field":"kind","value":"lines"}}'])).toContain('info  checkout order 7 is paid');
+    expect(await seen(['-d', 'logs', '{"filter":{"op":"==","field":"kind","value":"lines"}}'])).toContain(
+      'info  checkout order 7 is paid',
+    );
     expect(await seen([query, '-o', 'table'])).toMatch(/^_time +severity +level +service +message +/m);
     expect(await seen([`${query} | project _time, path`])).toMatch(/^_time +path\n/);
     expect(await seen([`${query} | summarize n = count() by service`])).toMatch(/^service +n\n/);
@@ -161,7 +191,9 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
     await until(
       'an event',
       async () => {
-        await service.ask('POST', '/v1/ingest/logs', [{ level: 'warn', service: 'cart', message: 'slow', kind: 'live' }]);
+        await service.ask('POST', '/v1/ingest/logs', [
+          { level: 'warn', service: 'cart', message: 'slow', kind: 'live' },
+        ]);
         return /^\d\d:\d\d:\d\d\.\d{3}Z warn cart slow {2}kind=live\r$/m.test(terminal.raw());
       },
       { everyMs: 300 },
@@ -173,8 +205,12 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
 
 test('a pipe gets lines where it asks for them, and else a table', async () => {
   const tailrace = tailraceFor({ TAILRACE_URL: service.url, TAILRACE_TOKEN: API_TOKEN, TZ: 'UTC' });
-  await tailrace(['ingest', 'logs'], { input: '{"_time":"2026-05-02T10:00:00Z","level":"info","message":"a\\nb","kind":"piped"}' });
+  await tailrace(['ingest', 'logs'], {
+    input: '{"_time":"2026-05-02T10:00:00Z","level":"info","message":"a\\nb","kind":"piped"}',
+  });
   const query = `['logs'] | where kind == "piped"`;
-  expect((await tailrace(['query', query, '-o', 'lines'])).stdout).toBe('2026-05-02 10:00:00.000Z info a\\nb  kind=piped\n');
+  expect((await tailrace(['query', query, '-o', 'lines'])).stdout).toBe(
+    '2026-05-02 10:00:00.000Z info a\\nb  kind=piped\n',
+  );
   expect((await tailrace(['query', query])).stdout).toMatch(/^_time +kind +level +message +_sysTime\n/);
 });

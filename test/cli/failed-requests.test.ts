@@ -30,9 +30,18 @@ test('query names the service that is not there first', async () => {
 });
 
 test.for([
-  [['query', '-d', 'nope'], /^tailrace: dataset "nope" not found \(HTTP 404, POST \S+\/v1\/datasets\/nope\/query\)\n {2}fix: /],
-  [['datasets', 'get', 'nope'], /^tailrace: dataset "nope" not found \(HTTP 404, GET \S+\/v1\/datasets\/nope\)\n {2}fix: /],
-  [['tokens', 'revoke', 'nope'], /^tailrace: token "nope" not found \(HTTP 404, DELETE \S+\/v2\/tokens\/nope\)\n {2}fix: /],
+  [
+    ['query', '-d', 'nope'],
+    /^tailrace: dataset "nope" not found \(HTTP 404, POST \S+\/v1\/datasets\/nope\/query\)\n {2}fix: /,
+  ],
+  [
+    ['datasets', 'get', 'nope'],
+    /^tailrace: dataset "nope" not found \(HTTP 404, GET \S+\/v1\/datasets\/nope\)\n {2}fix: /,
+  ],
+  [
+    ['tokens', 'revoke', 'nope'],
+    /^tailrace: token "nope" not found \(HTTP 404, DELETE \S+\/v2\/tokens\/nope\)\n {2}fix: /,
+  ],
 ] as const)('%s begins its error with the sentence', async ([args, wanted], { service }) => {
   const { code, stderr } = await tailrace(service.url, args);
   expect([code, stderr]).toEqual([1, expect.stringMatching(wanted)]);
@@ -40,20 +49,22 @@ test.for([
 
 describe('a fault of the service', () => {
   // Symptom: five retries over seconds before the error of a query was to be seen.
-  test.for([[['query', 'logs']], [['query', 'logs', '--follow']], [['query', '-d', 'logs']], [['datasets', 'list']]] as const)(
-    'that answers 500 is seen at once: %s',
-    async ([args], { service }) => {
-      const fault: Parameters<typeof service.answerNext>[0] = (_request, response) =>
-        replyWith(response, 500, { code: 500, message: 'internal error, trace 12' });
-      service.answerNext(fault, fault, fault);
-      const { code, stderr } = await tailrace(service.url, args);
-      expect(service.requests).toHaveLength(1);
-      expect([code, stderr]).toEqual([
-        1,
-        expect.stringMatching(/^tailrace: internal error, trace 12 \(HTTP 500, (?:POST|GET) \S+\)\n {2}fix: .*\n$/),
-      ]);
-    },
-  );
+  test.for([
+    [['query', 'logs']],
+    [['query', 'logs', '--follow']],
+    [['query', '-d', 'logs']],
+    [['datasets', 'list']],
+  ] as const)('that answers 500 is seen at once: %s', async ([args], { service }) => {
+    const fault: Parameters<typeof service.answerNext>[0] = (_request, response) =>
+      replyWith(response, 500, { code: 500, message: 'internal error, trace 12' });
+    service.answerNext(fault, fault, fault);
+    const { code, stderr } = await tailrace(service.url, args);
+    expect(service.requests).toHaveLength(1);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^tailrace: internal error, trace 12 \(HTTP 500, (?:POST|GET) \S+\)\n {2}fix: .*\n$/),
+    ]);
+  });
 
   test('a wait that passes is reported', async ({ service }) => {
     service.events.set('logs', [{ n: 1 }]);
@@ -67,7 +78,14 @@ describe('a fault of the service', () => {
   });
 
   test('does not stop ingest, which has events to store', async ({ service }) => {
-    service.datasets.set('logs', { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' });
+    service.datasets.set('logs', {
+      id: 'logs',
+      name: 'logs',
+      description: '',
+      created: '',
+      integrationConfigs: [],
+      who: '',
+    });
     service.answerNext((_request, response) => replyWith(response, 500, { code: 500, message: 'no' }));
     expect(await tailrace(service.url, ['ingest', 'logs'], { input: '{"n":1}' })).toMatchObject({ code: 0 });
     expect(service.events.get('logs')).toHaveLength(1);
@@ -89,5 +107,8 @@ test('a personal token whose user has several organisations is asked which', asy
     (_request, response) => replyWith(response, 403, { code: 403, message: 'no organisation' }),
   );
   const { code, stderr } = await tailrace(service.url, ['users'], { env: { TAILRACE_TOKEN: PERSONAL_TOKEN } });
-  expect([code, stderr]).toEqual([1, expect.stringContaining('set TAILRACE_ORG_ID or give --org-id; `tailrace orgs` shows the id')]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining('set TAILRACE_ORG_ID or give --org-id; `tailrace orgs` shows the id'),
+  ]);
 });

@@ -15,11 +15,16 @@ async function choicesFor(content: string | Buffer): Promise<string[]> {
   writeFileSync(file, content);
   const look = lookInto(file, openerOf([file]));
   if (look.kind !== 'log') return [look.reason];
-  return (await recognise(look, trials)).choices.map(({ entry }) => entry).filter((entry) => !entry.startsWith('time: {timezone'));
+  return (await recognise(look, trials)).choices
+    .map(({ entry }) => entry)
+    .filter((entry) => !entry.startsWith('time: {timezone'));
 }
 
 const lines = (...all: string[]): string => all.map((line) => `${line}\n`).join('');
-const access = Array.from({ length: 8 }, (_, n) => `10.0.0.${n} - - [22/Nov/2025:16:09:49 +0000] "GET /${n} HTTP/1.1" 200 12 "-" "curl/8"`);
+const access = Array.from(
+  { length: 8 },
+  (_, n) => `10.0.0.${n} - - [22/Nov/2025:16:09:49 +0000] "GET /${n} HTTP/1.1" 200 12 "-" "curl/8"`,
+);
 
 const KINDS: [what: string, content: string | Buffer, choices: string[]][] = [
   // Symptom: 20 requests were lines of one "Booting worker" event of apache-error. Cause: any word was a level, and the share was that of events.

@@ -7,7 +7,9 @@ function hidden(message: string): string {
   const fields = new SecretFields();
   fields.add({ message });
   const [, pattern] = /secret=\/((?:[^"\\]|\\.)*)\/"/.exec(fields.transform()?.pipeline ?? '') ?? [];
-  return pattern === undefined ? message : message.replaceAll(new RegExp(JSON.parse(`"${pattern}"`).slice(4), 'gi'), '[…]');
+  return pattern === undefined
+    ? message
+    : message.replaceAll(new RegExp(JSON.parse(`"${pattern}"`).slice(4), 'gi'), '[…]');
 }
 
 // Symptom: sudo's working directory and MySQL's "using password: YES" were hidden. Cause: any value behind such a word was a secret.

@@ -50,7 +50,15 @@ async function initIn(
   ...args: string[]
 ): Promise<{ readonly report: Report; readonly config: string; readonly text: string }> {
   const config = join(folder, 'tailrace.yaml');
-  const { code, stdout, stderr } = await tailrace(['init', join(folder, 'logs'), '--yes', '--json', '--out', config, ...args]);
+  const { code, stdout, stderr } = await tailrace([
+    'init',
+    join(folder, 'logs'),
+    '--yes',
+    '--json',
+    '--out',
+    config,
+    ...args,
+  ]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: 'looking for logs …\n' });
   const checked = await tailrace(['check', '--config', config]);
   expect({ code: checked.code, error: checked.stderr }).toEqual({ code: 0, error: '' });
@@ -75,8 +83,10 @@ test('init writes a commented configuration with preset, time, joined lines and 
       '2025-11-22 16:10:05.123 CET [12] shop@shop ERROR:  no such column\n2025-11-22 16:10:05.123 CET [12] shop@shop STATEMENT:  select\n\t  x\n',
     'logs/auth.log': 'Nov 22 16:10:05 host sshd[12]: Accepted password for root\n',
     'logs/java.log': JAVA,
-    'logs/pino.log': '{"level":30,"time":1763827200000,"msg":"x","req":{"headers":{"authorization":"Bearer abcdefgh","set-cookie":"q"}}}\n',
-    'logs/app.log': '2025-11-22T16:10:05Z begins\n  goes on\n2025-11-22T16:10:06Z password=hunter2 token eyJhbGciOi.eyJzdWIiOi.abc\n',
+    'logs/pino.log':
+      '{"level":30,"time":1763827200000,"msg":"x","req":{"headers":{"authorization":"Bearer abcdefgh","set-cookie":"q"}}}\n',
+    'logs/app.log':
+      '2025-11-22T16:10:05Z begins\n  goes on\n2025-11-22T16:10:06Z password=hunter2 token eyJhbGciOi.eyJzdWIiOi.abc\n',
     'logs/odd.json': '{"created":"2025-11-22T16:10:05Z","text":"x"}\n',
     'logs/plain.log': 'one\ntwo\n',
   });
@@ -99,18 +109,26 @@ test('init writes a commented configuration with preset, time, joined lines and 
     expect(examples.length).toBeGreaterThan(0);
     for (const { entry, reason } of choices) expect(text).toMatch(new RegExp(`${escape(entry)} +# ${escape(reason)}`));
   }
-  const own = report.sources.filter(({ id }) => id !== 'plain').flatMap(({ examples }) => examples.map((event) => String(event['_time'])));
+  const own = report.sources
+    .filter(({ id }) => id !== 'plain')
+    .flatMap(({ examples }) => examples.map((event) => String(event['_time'])));
   expect(own.filter((time) => !/^202[56]-11-22T/.test(time))).toEqual([]);
   expect(JSON.stringify(report.sources)).not.toMatch(/hunter2|ann@example\.com|Bearer abc|eyJzdWI|token=abc/);
   expect(text).toContain("      project-away req.headers.authorization, req.headers['set-cookie']\n");
   expect(text).toContain('    # - message holds jwt, secret\n');
-  expect(loadConfig(config, { TAILRACE_TOKEN: 'secret' }).sinks[0]).toMatchObject({ url: 'http://127.0.0.1:4100', dataset: 'logs' });
+  expect(loadConfig(config, { TAILRACE_TOKEN: 'secret' }).sinks[0]).toMatchObject({
+    url: 'http://127.0.0.1:4100',
+    dataset: 'logs',
+  });
 });
 
 test('init never overwrites a file, and explains wrong arguments', async () => {
   const folder = makeTree({ 'logs/a.log': 'one\n', 'tailrace.yaml': 'mine', none: '' });
   const run = (...args: string[]) => tailrace(['init', ...args], { cwd: folder });
-  expect(await run('logs', '--yes')).toMatchObject({ code: 2, stderr: expect.stringContaining('"tailrace.yaml" is there already') });
+  expect(await run('logs', '--yes')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('"tailrace.yaml" is there already'),
+  });
   expect(readFileSync(join(folder, 'tailrace.yaml'), 'utf8')).toBe('mine');
   const refused: readonly (readonly [number, string, ...string[]])[] = [
     [2, 'there is no terminal to ask on', 'logs'],
@@ -130,7 +148,15 @@ test('init never overwrites a file, and explains wrong arguments', async () => {
 
 test('init takes address, dataset and token file from its options', async () => {
   const folder = makeTree({ 'logs/a.log': 'one\n', tok: 'secret\n' });
-  const { config } = await initIn(folder, '--url', 'https://example.com', '--dataset', 'web', '--token-file', join(folder, 'tok'));
+  const { config } = await initIn(
+    folder,
+    '--url',
+    'https://example.com',
+    '--dataset',
+    'web',
+    '--token-file',
+    join(folder, 'tok'),
+  );
   expect(loadConfig(config, {}).sinks[0]).toMatchObject({
     url: 'https://example.com',
     dataset: 'web',
@@ -139,28 +165,30 @@ test('init takes address, dataset and token file from its options', async () => 
 });
 
 test('init groups thousands of files, leaves rotated ones to the agent, and ships none twice', async () => {
-  const logs: Record<string, string> = { 'logs/mixed/odd.log': '{"log":"x","stream":"stdout","time":"2025-11-22T16:10:05Z"}\n' };
+  const logs: Record<string, string> = {
+    'logs/mixed/odd.log': '{"log":"x","stream":"stdout","time":"2025-11-22T16:10:05Z"}\n',
+  };
   for (let n = 0; n < 1000; n++) logs[`logs/jobs/job-${n}.log`] = `2025-11-22T16:10:05Z job ${n}\n`;
   for (let n = 0; n < 1000; n++)
     logs[`logs/apps/${String.fromCodePoint(97 + (n % 26))}${n}x/logs/app.log`] = `2025-11-22T16:10:05Z app ${n}\n`;
-  for (const name of ['anna', 'bert', 'carl', 'dora', 'emil']) logs[`logs/mixed/${name}.log`] = '2025-11-22T16:10:05Z text\n';
+  for (const name of ['anna', 'bert', 'carl', 'dora', 'emil'])
+    logs[`logs/mixed/${name}.log`] = '2025-11-22T16:10:05Z text\n';
   for (const day of ['2025-11-20', '2025-11-21']) logs[`logs/daily/server.${day}.log`] = 'x\n';
   for (const suffix of ['.1', '.2', '-20251121']) logs[`logs/jobs/job-1.log${suffix}`] = 'old\n';
   const folder = makeTree(logs);
   const { report, config } = await initIn(folder);
-  expect(report.sources.flatMap(({ include }) => include.map((glob) => glob.replace(`${folder}/logs/`, ''))).toSorted()).toEqual([
-    'apps/*/logs/app.log',
-    'daily/server.*.log',
-    'jobs/job-*.log',
-    'mixed/*.log',
-    'mixed/odd.log',
-  ]);
+  expect(
+    report.sources.flatMap(({ include }) => include.map((glob) => glob.replace(`${folder}/logs/`, ''))).toSorted(),
+  ).toEqual(['apps/*/logs/app.log', 'daily/server.*.log', 'jobs/job-*.log', 'mixed/*.log', 'mixed/odd.log']);
   expect(report.sources.reduce((sum, { files }) => sum + files, 0)).toBe(2008);
   expect(report.rotated).toBe(3);
   const mixed = loadConfig(config, { TAILRACE_TOKEN: 'x' }).sources.find((each) =>
     (each as FileConfig).include.includes(`${folder}/logs/mixed/*.log`),
   );
-  expect((mixed as FileConfig).exclude).toEqual([`${folder}/logs/mixed/odd.log`, `${folder}/logs/mixed/odd[-._][0-9]*`]);
+  expect((mixed as FileConfig).exclude).toEqual([
+    `${folder}/logs/mixed/odd.log`,
+    `${folder}/logs/mixed/odd[-._][0-9]*`,
+  ]);
 });
 
 test('init takes containers and pods by their folders, as others will come', async () => {
@@ -170,7 +198,12 @@ test('init takes containers and pods by their folders, as others will come', asy
     [`logs/pods/shop_web-1_${uid}/nginx/0.log`]: '2025-11-22T16:10:05.1Z stdout F x\n',
   });
   const { report } = await initIn(folder);
-  expect(report.sources.map(({ id: source, include }) => [source, ...include.map((glob) => glob.replace(`${folder}/logs/`, ''))])).toEqual([
+  expect(
+    report.sources.map(({ id: source, include }) => [
+      source,
+      ...include.map((glob) => glob.replace(`${folder}/logs/`, '')),
+    ]),
+  ).toEqual([
     ['docker', 'containers/*/*-json.log'],
     ['kubernetes', 'pods/*/*/*.log'],
   ]);
@@ -227,14 +260,19 @@ test('init finds the zone in which the last line is as old as the file', async (
   const at = new Date('2025-11-22T10:00:01Z');
   for (const name of ['utc', 'here', 'unknown']) utimesSync(join(folder, `logs/${name}/error.log`), at, at);
   const config = join(folder, 'tailrace.yaml');
-  const { stdout } = await tailrace(['init', join(folder, 'logs'), '--yes', '--json', '--out', config], { env: { TZ: 'Europe/Athens' } });
+  const { stdout } = await tailrace(['init', join(folder, 'logs'), '--yes', '--json', '--out', config], {
+    env: { TZ: 'Europe/Athens' },
+  });
   const zones = (JSON.parse(stdout) as Report).sources.map(({ include, choices }) => [
     include.map((path) => path.split('/').at(-2)).join(),
     choices[1]?.entry,
   ]);
   // They were named, so their age is no reason to leave them out.
   expect(readFileSync(config, 'utf8')).not.toContain('ignore_older');
-  expect(Object.fromEntries(zones)).toEqual({ 'here,unknown': 'time: {timezone: Europe/Athens}', utc: 'time: {timezone: UTC}' });
+  expect(Object.fromEntries(zones)).toEqual({
+    'here,unknown': 'time: {timezone: Europe/Athens}',
+    utc: 'time: {timezone: UTC}',
+  });
 });
 
 test.skipIf(!canDropPrivileges)('init names the group that may read a file or folder', async () => {
@@ -258,18 +296,30 @@ test.skipIf(!canDropPrivileges)('init names the group that may read a file or fo
   expect(await program.exited).toBe(0);
   const { skipped } = JSON.parse(program.stdout()) as Report;
   expect(skipped.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toMatchObject([
-    { path: join(folder, 'logs/closed.log'), reason: 'permission denied', fix: expect.stringContaining('only its owner') },
+    {
+      path: join(folder, 'logs/closed.log'),
+      reason: 'permission denied',
+      fix: expect.stringContaining('only its owner'),
+    },
     { path: join(folder, 'logs/private'), reason: 'permission denied', fix: expect.stringContaining('only its owner') },
-    { path: join(folder, 'logs/theirs.log'), reason: 'permission denied', fix: expect.stringContaining('usermod -aG adm ') },
+    {
+      path: join(folder, 'logs/theirs.log'),
+      reason: 'permission denied',
+      fix: expect.stringContaining('usermod -aG adm '),
+    },
   ]);
 });
 
 test('open files of running processes are those that are written to', async () => {
   const folder = makeTree({ 'read.log': 'x\n', 'gone.log': '' });
   const [written, read, gone] = ['written.log', 'read.log', 'gone.log'].map((name) => join(folder, name));
-  const child = spawn('sh', ['-c', 'exec 4>>"$1" 5<"$2" 6>>"$3"; rm "$3"; echo ready; read line', 'sh', written!, read!, gone!], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  const child = spawn(
+    'sh',
+    ['-c', 'exec 4>>"$1" 5<"$2" 6>>"$3"; rm "$3"; echo ready; read line', 'sh', written!, read!, gone!],
+    {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    },
+  );
   onTestFinished(() => void child.kill('SIGKILL'));
   await new Promise((resolve) => child.stdout.once('data', resolve));
   const found = findOpenFiles().filter(({ path }) => path.startsWith(folder));
@@ -316,7 +366,9 @@ describe.skipIf(!hasPty)(`init on a terminal${ptyHint}`, () => {
     await until('the dataset', () => terminal.raw().includes('Dataset [logs]'));
     terminal.type('\r');
     expect(await terminal.exited).toBe(0);
-    expect(loadConfig(join(folder, 't.yaml'), { TAILRACE_TOKEN: 'x' }).sources.map(({ id }) => id)).toEqual(['nginx-access']);
+    expect(loadConfig(join(folder, 't.yaml'), { TAILRACE_TOKEN: 'x' }).sources.map(({ id }) => id)).toEqual([
+      'nginx-access',
+    ]);
   });
 
   test.each(['q', 'QUIT'])('%s writes nothing, whatever was chosen before', async (typed) => {
@@ -352,10 +404,19 @@ function escape(text: string): string {
 
 test('init reads nothing through another user’s link, and says so', async () => {
   expect(isRoot, 'this test runs as root, to make another user’s link').toBe(true);
-  const folder = makeTree({ 'logs/app.log': '2025-11-22T16:10:05Z x\n', 'etc/secret.log': '2025-11-22T16:10:05Z geheim\n' });
+  const folder = makeTree({
+    'logs/app.log': '2025-11-22T16:10:05Z x\n',
+    'etc/secret.log': '2025-11-22T16:10:05Z geheim\n',
+  });
   symlinkSync('../etc/secret.log', join(folder, 'logs/theirs.log'));
   lchownSync(join(folder, 'logs/theirs.log'), 1001, 0);
-  const { code, stdout, stderr } = await tailrace(['init', join(folder, 'logs'), '--yes', '--out', join(folder, 't.yaml')]);
+  const { code, stdout, stderr } = await tailrace([
+    'init',
+    join(folder, 'logs'),
+    '--yes',
+    '--out',
+    join(folder, 't.yaml'),
+  ]);
   expect([code, stderr]).toEqual([0, expect.any(String)]);
   expect(stdout).toContain('theirs.log');
   expect(stdout).toContain('user 1001 made the symbolic link');

@@ -21,7 +21,10 @@ function makeFolder(): string {
 async function serve(): Promise<{ url: string; org: string; program: Program }> {
   const program = startProgram(['serve', '--listen', '127.0.0.1:0', '--data', data]);
   programs.push(program);
-  await until('the service’s address', () => /organisation/.test(program.stdout()) || program.process.exitCode !== null);
+  await until(
+    'the service’s address',
+    () => /organisation/.test(program.stdout()) || program.process.exitCode !== null,
+  );
   const [, url = ''] = /serving on +(\S+)/.exec(program.stdout()) ?? [];
   const [, org = ''] = /organisation +(\S+)/.exec(program.stdout()) ?? [];
   return { url, org, program };
@@ -41,8 +44,21 @@ afterAll(async () => {
 test('a token made offline works at the next start, which says how to make one', async () => {
   const made = await tailrace(['tokens', 'create', 'found again', '--personal', '--data', data]);
   expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^xapt-[0-9a-f-]{36}\n$/) });
-  const shipper = await tailrace(['tokens', 'create', 'shipper', '--ingest', '*', '--query', '*', '--data', data, '--json']);
-  expect(shipper.json()).toMatchObject([{ name: 'shipper', datasetCapabilities: { '*': { ingest: ['create'], query: ['read'] } } }]);
+  const shipper = await tailrace([
+    'tokens',
+    'create',
+    'shipper',
+    '--ingest',
+    '*',
+    '--query',
+    '*',
+    '--data',
+    data,
+    '--json',
+  ]);
+  expect(shipper.json()).toMatchObject([
+    { name: 'shipper', datasetCapabilities: { '*': { ingest: ['create'], query: ['read'] } } },
+  ]);
 
   const { url, org, program } = await serve();
   expect(program.stdout()).not.toMatch(/xa[ap]t-/);
@@ -70,7 +86,9 @@ test('tokens are listed and revoked offline', async () => {
   expect((await tailrace(['tokens', 'list', '--data', data])).stdout).toMatch(/ short-lived +never +query: \*$/m);
   expect(await tailrace(['tokens', 'revoke', 'short-lived', '--data', data])).toMatchObject({ code: 0, stdout: '' });
   expect((await tailrace(['tokens', 'list', '--data', data])).stdout).not.toContain('short-lived');
-  expect((await tailrace(['tokens', 'revoke', 'short-lived', '--data', data])).stderr).toContain('token "short-lived" not found');
+  expect((await tailrace(['tokens', 'revoke', 'short-lived', '--data', data])).stderr).toContain(
+    'token "short-lived" not found',
+  );
 });
 
 test.each([

@@ -70,13 +70,19 @@ test('preview shows of messages in a file what a connection makes of them', asyn
   await until('the messages', () => service.lines.length === 5);
   expect(await agent.end('SIGTERM')).toBe(0);
   const withoutPeer = (line: string) => line.replace(/"peer":"[^"]*"/, '"peer":""');
-  const lines = shown.stdout.trimEnd().split('\n').map((line) => line.slice(line.indexOf(',"events":[') + ',"events":['.length, -']}'.length)); // prettier-ignore
+  const lines = shown.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.slice(line.indexOf(',"events":[') + ',"events":['.length, -']}'.length));
   expect(lines.filter((line) => line !== '').map(withoutPeer)).toEqual(service.lines.map(withoutPeer));
 });
 
 test('preview --stats counts messages, and those of which no part can be read', async () => {
   const folder = makeTree({ 'tailrace.yaml': configFor('http://127.0.0.1:1', 5514) });
-  const { stdout } = await tailrace(['preview', '--stats'], { cwd: folder, input: Buffer.concat([INPUT, Buffer.from('\nno priority\n')]) });
+  const { stdout } = await tailrace(['preview', '--stats'], {
+    cwd: folder,
+    input: Buffer.concat([INPUT, Buffer.from('\nno priority\n')]),
+  });
   expect(stdout).toMatch(/^format +syslog 6, failed 1$/m);
   expect(stdout).toMatch(/^time +own 6, of the read 1$/m);
   expect(stdout).toMatch(/^truncated +1 event$/m);

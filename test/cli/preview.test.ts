@@ -38,7 +38,9 @@ test('preview prints byte for byte what run sends, for every format', async ({ s
     ...Object.fromEntries(Object.entries(logs).map(([format, text]) => [`${format}.log`, text])),
     'java.log': '2026-05-01 10:00:00 ERROR failed\n\tat One\n\tat Two\n2026-05-01 10:00:01 INFO next\n',
   });
-  const sources = Object.keys(logs).map((format) => `  ${format}: {type: file, include: ["${folder}/${format}.log"], format: ${format}}`);
+  const sources = Object.keys(logs).map(
+    (format) => `  ${format}: {type: file, include: ["${folder}/${format}.log"], format: ${format}}`,
+  );
   const config = [
     `data_dir: ${join(folder, 'data')}`,
     'fields: {env: test}',
@@ -52,7 +54,13 @@ test('preview prints byte for byte what run sends, for every format', async ({ s
 
   const shown: string[] = [];
   for (const name of [...Object.keys(logs), 'java']) {
-    const { code, stdout, stderr } = await tailrace(['preview', '--config', file, '--json', join(folder, `${name}.log`)]);
+    const { code, stdout, stderr } = await tailrace([
+      'preview',
+      '--config',
+      file,
+      '--json',
+      join(folder, `${name}.log`),
+    ]);
     expect(stderr).toBe('');
     expect(code).toBe(0);
     shown.push(...eventTexts(stdout));
@@ -73,7 +81,10 @@ test('preview shows each event with its input line', async () => {
   expect(event).toMatch(
     /^ {2}→ \{"_time":"2026-05-01T10:00:00Z","message":"2026-05-01T10:00:00Z one","host":"[^"]+","file":".*\/a.log"\}$/,
   );
-  expect([second, unchanged]).toEqual(['{"b":2,"_time":"2026-05-01T10:00:01Z"}', '  → {"b":2,"_time":"2026-05-01T10:00:01Z"}']);
+  expect([second, unchanged]).toEqual([
+    '{"b":2,"_time":"2026-05-01T10:00:01Z"}',
+    '  → {"b":2,"_time":"2026-05-01T10:00:01Z"}',
+  ]);
   expect(rest[0]).toBe('last');
   expect(readdirSync(folder)).toEqual(['a.log']);
 });
@@ -89,27 +100,51 @@ sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs, token: "
 
     'two.log': 'two\n',
   });
-  const latin = await tailrace(['preview', '--source', 'latin', '--json'], { cwd: folder, input: Buffer.from('caf\u00e9\n', 'latin1') });
-  expect(latin.json<Previewed>().map(({ input, events }) => [input, events[0]?.['message'], events[0]?.['file']])).toEqual([
-    ['café', 'café', undefined],
-  ]);
-  const short = await tailrace(['preview', '--source', 'short', '--json'], { cwd: folder, input: `${'x'.repeat(2000)}\nnext\n` });
+  const latin = await tailrace(['preview', '--source', 'latin', '--json'], {
+    cwd: folder,
+    input: Buffer.from('caf\u00e9\n', 'latin1'),
+  });
+  expect(
+    latin.json<Previewed>().map(({ input, events }) => [input, events[0]?.['message'], events[0]?.['file']]),
+  ).toEqual([['café', 'café', undefined]]);
+  const short = await tailrace(['preview', '--source', 'short', '--json'], {
+    cwd: folder,
+    input: `${'x'.repeat(2000)}\nnext\n`,
+  });
   const [refused, next] = short.json<Previewed>();
   expect(refused?.events).toEqual([]);
   expect(refused?.dead_lettered).toContain('the line has 2000 bytes');
   expect(next?.events[0]?.['message']).toBe('next');
   const both = await tailrace(['preview', '--source', 'latin', '--json', 'two.log', 'two.log'], { cwd: folder });
-  expect(both.json<Previewed>().map(({ events }) => events[0]?.['file'])).toEqual([join(folder, 'two.log'), join(folder, 'two.log')]);
+  expect(both.json<Previewed>().map(({ events }) => events[0]?.['file'])).toEqual([
+    join(folder, 'two.log'),
+    join(folder, 'two.log'),
+  ]);
 });
 
 test('preview --preset takes a preset without a configuration, and fields of the path', async () => {
   const access = '127.0.0.1 - - [01/May/2026:10:00:00 +0000] "GET /a HTTP/1.1" 404 12 "-" "curl"';
-  const nginx = await tailrace(['preview', '--preset', 'nginx-access', '--json'], { input: `${access}\n`, cwd: makeTree({}) });
-  expect(nginx.json<Previewed>()[0]?.events[0]).toMatchObject({ _time: '2026-05-01T10:00:00+00:00', status: 404, method: 'GET' });
+  const nginx = await tailrace(['preview', '--preset', 'nginx-access', '--json'], {
+    input: `${access}\n`,
+    cwd: makeTree({}),
+  });
+  expect(nginx.json<Previewed>()[0]?.events[0]).toMatchObject({
+    _time: '2026-05-01T10:00:00+00:00',
+    status: 404,
+    method: 'GET',
+  });
   const uid = '0f1e2d3c-aaaa-bbbb-cccc-0123456789ab';
   const folder = makeTree({ [`pods/shop_web-1_${uid}/app/0.log`]: '2026-05-01T10:00:00Z stdout F hello\n' });
-  const pod = await tailrace(['preview', '--preset', 'kubernetes', '--json', `pods/shop_web-1_${uid}/app/0.log`], { cwd: folder });
-  expect(pod.json<Previewed>()[0]?.events[0]).toMatchObject({ message: 'hello', namespace: 'shop', pod: 'web-1', container: 'app', uid });
+  const pod = await tailrace(['preview', '--preset', 'kubernetes', '--json', `pods/shop_web-1_${uid}/app/0.log`], {
+    cwd: folder,
+  });
+  expect(pod.json<Previewed>()[0]?.events[0]).toMatchObject({
+    message: 'hello',
+    namespace: 'shop',
+    pod: 'web-1',
+    container: 'app',
+    uid,
+  });
   const misspelt = await tailrace(['preview', '--preset', 'nginx-acces'], { input: '' });
   expect([misspelt.code, misspelt.stderr]).toEqual([2, expect.stringContaining('did you mean "nginx-access"?')]);
 });
@@ -136,11 +171,16 @@ test('preview shows what the transforms of source, configuration and sink make o
     `{${time}, "level":"info","message":"from a@b.example", "req":{"url":"/","headers":{"cookie":"x"}},"n":1.0}`,
     `{${time},"level":"info"}`,
   ];
-  const { code, stdout } = await tailrace(['preview', '--json', '--diff'], { cwd: folder, input: `${input.join('\n')}\n` });
+  const { code, stdout } = await tailrace(['preview', '--json', '--diff'], {
+    cwd: folder,
+    input: `${input.join('\n')}\n`,
+  });
   expect(code).toBe(0);
   const [debug, info] = stdout.split('\n').map((line) => (line === '' ? undefined : (JSON.parse(line) as Previewed)));
   expect(debug).toMatchObject({ input: input[0], events: [], before: { level: 'debug' } });
-  expect(stdout).toContain(`"events":[{${time}, "level":"info","message":"from somebody", "req":{"url":"/"},"n":2,"env":"prod"}]`);
+  expect(stdout).toContain(
+    `"events":[{${time}, "level":"info","message":"from somebody", "req":{"url":"/"},"n":2,"env":"prod"}]`,
+  );
   expect(info?.before).toMatchObject({ message: 'from a@b.example', n: 1 });
   const other = await tailrace(['preview', '--sink', 'other', '--json'], { cwd: folder, input: `${input[1]}\n` });
   expect(other.json<Previewed>()[0]?.events[0]).toMatchObject({ n: 1, env: 'prod' });
@@ -161,7 +201,10 @@ test('preview names the mistakes of a transform and says what becomes of events 
 sources: {app: {type: stdin, transform: ${transform}}}
 sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}
 `;
-  const wrong = await tailrace(['preview'], { cwd: makeTree({ 'tailrace.yaml': config("'wher a == 1'") }), input: 'x\n' });
+  const wrong = await tailrace(['preview'], {
+    cwd: makeTree({ 'tailrace.yaml': config("'wher a == 1'") }),
+    input: 'x\n',
+  });
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/tailrace.yaml:2:\d+: .*wher/)]);
   const folder = makeTree({
     'tailrace.yaml': config('{script: ./shape.ts, on_error: dead_letter}'),
@@ -173,7 +216,10 @@ export default defineTransform((event) => {
 `,
   });
   const { stdout } = await tailrace(['preview', '--json'], { cwd: folder, input: '{"n":0}\n{"n":1}\n{"n":2}\n' });
-  const events = stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as Previewed); // prettier-ignore
+  const events = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Previewed);
   expect(events.map(({ events: sent }) => sent.map(({ n }) => n))).toEqual([[], [1], [2, 3]]);
   expect(events[0]?.dead_lettered).toContain('threw Error');
 });
@@ -237,16 +283,26 @@ sources:
 sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs, token: "\${TOKEN}"}}
 `;
   const warningsOf = async (json: string) => {
-    const check = await tailrace(['check', '--json'], { cwd: makeTree({ 'tailrace.yaml': yaml(json) }), env: { TOKEN: 'x' } });
+    const check = await tailrace(['check', '--json'], {
+      cwd: makeTree({ 'tailrace.yaml': yaml(json) }),
+      env: { TOKEN: 'x' },
+    });
     expect(check.code).toBe(0);
     return check.json<{ warnings: { line: number; message: string }[] }>()[0]!.warnings;
   };
   expect(await warningsOf('')).toMatchObject([
     {
       line: 3,
-      message: expect.stringMatching(/^the format fails on 2 of the first 3 events of the files, such as `no pairs`: .*app\.log\)$/),
+      message: expect.stringMatching(
+        /^the format fails on 2 of the first 3 events of the files, such as `no pairs`: .*app\.log\)$/,
+      ),
     },
-    { line: 4, message: expect.stringMatching(/^the time fails on 2 of the first 2 events of the files, such as `\{"when":"soon"/) },
+    {
+      line: 4,
+      message: expect.stringMatching(
+        /^the time fails on 2 of the first 2 events of the files, such as `\{"when":"soon"/,
+      ),
+    },
   ]);
   const hidden = await warningsOf(', transform: project-away password');
   expect(hidden).toHaveLength(2);
@@ -298,7 +354,8 @@ sinks: {store: {type: ingest, url: "http://127.0.0.1:1", token: "-", dataset: lo
 `;
   const folder = makeTree({
     'tailrace.yaml': config,
-    'a.log': '{"parts":["audit","own"],"_time":"2026-05-01T10:00:00Z"}\n{"parts":"no name","_time":"2026-05-01T10:00:00Z"}\n',
+    'a.log':
+      '{"parts":["audit","own"],"_time":"2026-05-01T10:00:00Z"}\n{"parts":"no name","_time":"2026-05-01T10:00:00Z"}\n',
   });
   const text = await tailrace(['preview', 'a.log', '--source', 'app'], { cwd: folder });
   expect(text.stdout.split('\n').filter((line) => line.startsWith('  '))).toEqual([

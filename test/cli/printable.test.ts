@@ -15,17 +15,27 @@ import { until } from '../support/until.ts';
 import { observed, observedSink, observedSource } from '../telemetry/observed.ts';
 import { tailraceFor } from './tailrace.ts';
 
-const range = (from: number, to: number): string => Array.from({ length: to - from + 1 }, (_, n) => String.fromCharCode(from + n)).join('');
+const range = (from: number, to: number): string =>
+  Array.from({ length: to - from + 1 }, (_, n) => String.fromCharCode(from + n)).join('');
 
 /** What a terminal obeys, but for the line break. */
-const OBEYED = [range(1, 9), range(11, 31), range(0x7f, 0x9f), '\u061c\u200e\u200f', range(0x2028, 0x202e), range(0x2066, 0x2069)].join('');
+const OBEYED = [
+  range(1, 9),
+  range(11, 31),
+  range(0x7f, 0x9f),
+  '\u061c\u200e\u200f',
+  range(0x2028, 0x202e),
+  range(0x2066, 0x2069),
+].join('');
 /** A name and a text with all of it, and a line that is made up. */
 const HOSTILE = `x${OBEYED}\nFORGED`;
 const FILE = `a${HOSTILE}.log`;
 
 function expectHarmless(...outputs: string[]): void {
   const seen = outputs.join('\n');
-  const found = Array.from(seen.replaceAll('\n', '')).filter((character) => OBEYED.includes(character) || /\p{Cs}/u.test(character));
+  const found = Array.from(seen.replaceAll('\n', '')).filter(
+    (character) => OBEYED.includes(character) || /\p{Cs}/u.test(character),
+  );
   expect(found.map((character) => character.codePointAt(0)!.toString(16))).toEqual([]);
   expect(seen).not.toMatch(/^FORGED/m);
   expect(seen).not.toContain('\ufffd\ufffd');
@@ -40,10 +50,14 @@ async function startHostile(site: Site) {
   mkdirSync(join(site.folder, 'logs', `folder${OBEYED}`));
   site.service.respond = ({ events }) => ({
     body: JSON.stringify({
-      ingested: events.length - 1, failed: 1, processedBytes: 1, blocksCreated: 1, walLength: 0,
+      ingested: events.length - 1,
+      failed: 1,
+      processedBytes: 1,
+      blocksCreated: 1,
+      walLength: 0,
       failures: [{ index: 0, timestamp: '', error: `refused ${HOSTILE} \ud800` }],
     }),
-  }); // prettier-ignore
+  });
   const agent = startShipping(site, {
     sink: QUICK,
     sources: { app: `{type: file, include: ["${site.folder}/logs/*"], transform: 'extend shaped = 1'}` },
@@ -103,7 +117,10 @@ shipping.skipIf(!hasPty)(
   { timeout: 120_000 },
   async ({ site }) => {
     const agent = await startHostile(site);
-    await until('one event is a dead letter', async () => (await command(site, 'dead-letters', 'list')).stdout() !== '');
+    await until(
+      'one event is a dead letter',
+      async () => (await command(site, 'dead-letters', 'list')).stdout() !== '',
+    );
     const config = join(site.folder, 'tailrace.yaml');
     for (const name of JSON_COMMANDS) {
       const args = [...COMMANDS[name]!(site), '--json'];
@@ -112,7 +129,8 @@ shipping.skipIf(!hasPty)(
       const lines = raw().split('\r\n');
       expectHarmless(lines.join('\n'));
       expect(lines.filter((line) => line.includes('u0085')).length, name).toBeGreaterThan(0);
-      for (const line of lines.filter((each) => each.startsWith('{'))) expect(() => void JSON.parse(line), name).not.toThrow();
+      for (const line of lines.filter((each) => each.startsWith('{')))
+        expect(() => void JSON.parse(line), name).not.toThrow();
     }
     await agent.end('SIGTERM');
   },
@@ -124,14 +142,23 @@ test('init prints nothing that a terminal obeys', async () => {
     'logs/b.log': `2026-05-01T10:00:00Z ${OBEYED.slice(31)}\n`,
     [`logs/c\u202e\u009b.log`]: '2026-05-01T10:00:00Z x\n',
   });
-  const { stdout, stderr } = await tailraceFor({})(['init', join(folder, 'logs'), '--yes', '--out', join(folder, 't.yaml')]);
+  const { stdout, stderr } = await tailraceFor({})([
+    'init',
+    join(folder, 'logs'),
+    '--yes',
+    '--out',
+    join(folder, 't.yaml'),
+  ]);
   expect(stdout).toContain('b.log');
   expectHarmless(stdout, stderr);
 });
 
 test('tests of a configuration print nothing that a terminal obeys', async () => {
-  const config = { sources: { app: { type: 'file', include: ['/x'] } }, sinks: { s: { type: 'ingest', url: 'http://127.0.0.1:1', dataset: 'd' } },
-    tests: [{ source: 'app', input: [JSON.stringify({ a: HOSTILE, [HOSTILE]: 1 })], expect: [{ a: `${HOSTILE}!` }] }] }; // prettier-ignore
+  const config = {
+    sources: { app: { type: 'file', include: ['/x'] } },
+    sinks: { s: { type: 'ingest', url: 'http://127.0.0.1:1', dataset: 'd' } },
+    tests: [{ source: 'app', input: [JSON.stringify({ a: HOSTILE, [HOSTILE]: 1 })], expect: [{ a: `${HOSTILE}!` }] }],
+  };
   const folder = makeTree({ 'tailrace.yaml': escaped(JSON.stringify(config)) });
   const { stdout, stderr, code } = await tailraceFor({})(['test', '--config', join(folder, 'tailrace.yaml')]);
   expect([code, stdout]).toEqual([1, expect.stringContaining('- ')]);
@@ -168,13 +195,19 @@ serving('client commands print nothing that a terminal obeys', async ({ service 
 });
 
 test('top shows nothing that a terminal obeys', () => {
-  const failing = observedSink({ lastFailure: `network: ${HOSTILE}`, lastFailureFix: HOSTILE, deadLetters: new Map([[HOSTILE, 1]]) });
+  const failing = observedSink({
+    lastFailure: `network: ${HOSTILE}`,
+    lastFailureFix: HOSTILE,
+    deadLetters: new Map([[HOSTILE, 1]]),
+  });
   const refused = { count: 1, path: HOSTILE, reason: HOSTILE, fix: HOSTILE };
   const source = observedSource({
     refused,
     waiting: { sink: 'store', dataset: HOSTILE, reason: 'memory_full', seconds: 1, failure: HOSTILE },
   });
-  const status = statusOf(observed({ sinks: [failing], sources: [source], checkpointRefusal: { reason: HOSTILE, fix: HOSTILE } }));
+  const status = statusOf(
+    observed({ sinks: [failing], sources: [source], checkpointRefusal: { reason: HOSTILE, fix: HOSTILE } }),
+  );
   for (const view of VIEWS) {
     const shown = {
       status,
@@ -199,7 +232,8 @@ test('a log on a terminal shows nothing that it obeys', async () => {
     expect(await program.exited, program.stderr()).toBe(0);
     expect(program.stderr()).toContain('FORGED');
     expectHarmless(program.stderr());
-    if (style === 'json') expect(JSON.parse(program.stderr())).toMatchObject({ path: HOSTILE, nested: { list: [HOSTILE] } });
+    if (style === 'json')
+      expect(JSON.parse(program.stderr())).toMatchObject({ path: HOSTILE, nested: { list: [HOSTILE] } });
   }
 });
 

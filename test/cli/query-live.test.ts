@@ -15,7 +15,9 @@ const send = (events: object[]) => service.ask('POST', '/v1/ingest/logs', events
 
 /** Sends such events, all with the message 0, until the condition holds. */
 const sendUntil = (kind: string, condition: () => boolean) =>
-  until(`enough events of kind ${kind}`, async () => condition() || (await send([{ kind, message: 0 }]), false), { everyMs: 200 });
+  until(`enough events of kind ${kind}`, async () => condition() || (await send([{ kind, message: 0 }]), false), {
+    everyMs: 200,
+  });
 
 function follow(query: string, ...more: string[]): { program: Program; messages: () => unknown[] } {
   const program = startProgram(['query', query, '--follow', ...more], env());
@@ -38,7 +40,10 @@ test('query --follow --limit ends after so many, and refuses what it cannot foll
     code: 2,
     stderr: expect.stringContaining('--dataset'),
   });
-  expect(await tailrace(['query', `['logs'] | wher x`, '--follow'])).toMatchObject({ code: 1, stderr: expect.stringContaining('wher') });
+  expect(await tailrace(['query', `['logs'] | wher x`, '--follow'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('wher'),
+  });
 });
 
 describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
@@ -50,12 +55,16 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
     }));
     await send(events);
     const query = `['logs'] | where kind == "chart" | summarize n = count() by bin(_time, 1m), zone`;
-    const terminal = startOnTerminal([BINARY, 'query', query, '--start', '2026-05-01T10:00:00Z', '--end', '2026-05-01T10:20:00Z'], env());
+    const terminal = startOnTerminal(
+      [BINARY, 'query', query, '--start', '2026-05-01T10:00:00Z', '--end', '2026-05-01T10:20:00Z'],
+      env(),
+    );
     expect(await terminal.exited).toBe(0);
     expect(terminal.raw()).toMatch(/us {2}[▁▂▃▄▅▆▇█]{20} {2}2 to 2/);
     expect(terminal.raw()).toMatch(/2026-05-01T10:00Z *2026-05-01T10:19Z/);
     const tailrace = tailraceFor(env());
-    for (const more of [[], ['--json']]) expect((await tailrace(['query', query, ...more])).stdout).not.toMatch(/[▁▂▃▄▅▆▇█]/);
+    for (const more of [[], ['--json']])
+      expect((await tailrace(['query', query, ...more])).stdout).not.toMatch(/[▁▂▃▄▅▆▇█]/);
   });
 });
 
@@ -96,7 +105,10 @@ test('query --follow shows each event once as it is stored, goes on over a resta
   // Events stored long before it began are not shown.
   await sendUntil('a', () => all().length > 0);
   const messages = () => all().filter((message) => message !== 0);
-  await send([{ kind: 'a', message: 1 }, { kind: 'b', message: 1 }]); // prettier-ignore
+  await send([
+    { kind: 'a', message: 1 },
+    { kind: 'b', message: 1 },
+  ]);
   await until('the first is shown', () => messages().length === 1);
   // Stored late: its own time is long before those that were shown.
   await send([{ kind: 'a', message: 2, _time: new Date(Date.now() - 600_000).toISOString() }]);

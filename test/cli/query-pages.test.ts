@@ -16,7 +16,8 @@ async function start(events: number): Promise<{ service: FakeService; tailrace: 
   return { service, tailrace: tailraceFor({ TAILRACE_URL: service.url, TAILRACE_TOKEN: 'xaat-1' }) };
 }
 
-const sentTo = ({ requests }: FakeService) => requests.map(({ body }) => JSON.parse(body.toString()) as Record<string, unknown>);
+const sentTo = ({ requests }: FakeService) =>
+  requests.map(({ body }) => JSON.parse(body.toString()) as Record<string, unknown>);
 
 test('query asks for one page, with the range and nothing else of its own', async () => {
   const { service, tailrace } = await start(1500);
@@ -74,7 +75,10 @@ test('query sends to the edge domain what the edge takes', async () => {
   const env = { TAILRACE_EDGE_DOMAIN: new URL(edge.url).host };
   expect((await tailrace(['query', 'logs', '-o', 'ndjson'], { env })).json()).toHaveLength(1);
   expect((await tailrace(['query', 'logs', '-o', 'ndjson', '--edge-domain', edge.url])).json()).toHaveLength(1);
-  expect(edge.requests.map(({ url }) => url)).toEqual(['/v1/query/_apl?format=tabular', '/v1/query/_apl?format=tabular']);
+  expect(edge.requests.map(({ url }) => url)).toEqual([
+    '/v1/query/_apl?format=tabular',
+    '/v1/query/_apl?format=tabular',
+  ]);
   expect(service.requests).toEqual([]);
 });
 
@@ -92,7 +96,10 @@ test('query says what the service notes about a result', async () => {
   const message = (code: string, msg: string) => ({ code, msg, count: 1, priority: 'warn' });
   service.answerNext((request, response) => {
     const [, body] = service.handle(request) as [number, { status: object }];
-    const messages = [message('apl_implicitendtimeofnowapplied_1', 'the end is now'), message('missing_column', 'no field x')];
+    const messages = [
+      message('apl_implicitendtimeofnowapplied_1', 'the end is now'),
+      message('missing_column', 'no field x'),
+    ];
     replyWith(response, 200, { ...body, status: { ...body.status, messages } });
   });
   expect((await tailrace(['query', 'logs'])).stderr).toBe('tailrace: warn: no field x\n');
@@ -100,17 +107,30 @@ test('query says what the service notes about a result', async () => {
 
 test('query says which dataset was meant', async () => {
   const { service, tailrace } = await start(0);
-  service.datasets.set('web-logs', { id: 'web-logs', name: 'web-logs', description: '', created: '', integrationConfigs: [], who: '' });
-  service.answerNext((_request, response) => replyWith(response, 404, { code: 404, message: 'dataset "web-lgs" not found' }));
+  service.datasets.set('web-logs', {
+    id: 'web-logs',
+    name: 'web-logs',
+    description: '',
+    created: '',
+    integrationConfigs: [],
+    who: '',
+  });
+  service.answerNext((_request, response) =>
+    replyWith(response, 404, { code: 404, message: 'dataset "web-lgs" not found' }),
+  );
   expect((await tailrace(['query', "['web-lgs'] | take 1"])).stderr).toContain('did you mean "web-logs"?');
 });
 
 test('query waits out a limit and says so', async () => {
   const { service, tailrace } = await start(1);
-  service.answerNext((_request, response) => replyWith(response, 429, { message: 'rate limit exceeded' }, { 'retry-after': '1' }));
+  service.answerNext((_request, response) =>
+    replyWith(response, 429, { message: 'rate limit exceeded' }, { 'retry-after': '1' }),
+  );
   const ended = await tailrace(['query', 'logs']);
   expect(ended.code).toBe(0);
-  expect(ended.stderr).toMatch(/^tailrace: rate limit exceeded \(HTTP 429, POST \S+\); trying again in 1\.0 s \(2 of 6\)/);
+  expect(ended.stderr).toMatch(
+    /^tailrace: rate limit exceeded \(HTTP 429, POST \S+\); trying again in 1\.0 s \(2 of 6\)/,
+  );
 });
 
 test('query to a reader that goes away ends without a word', async () => {

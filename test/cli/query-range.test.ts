@@ -80,14 +80,25 @@ test.for([
   expect(rangeOf({ start: start!, end: end! }, NOW).endTime).toBe(wanted);
 });
 
-test.for(['', 'last week', '25:00', '03:60', '2026-02-31', '2026-13-01', '1x', '1h2', 'h', '-', '90', 'now1h', '03:12 tomorrow'])(
-  '%j is refused with what to write',
-  (text) => {
-    expect(() => startOf(text)).toThrow(
-      expect.objectContaining({ fix: expect.stringContaining('`1h` for an hour ago, `03:12`, `yesterday`') }),
-    );
-  },
-);
+test.for([
+  '',
+  'last week',
+  '25:00',
+  '03:60',
+  '2026-02-31',
+  '2026-13-01',
+  '1x',
+  '1h2',
+  'h',
+  '-',
+  '90',
+  'now1h',
+  '03:12 tomorrow',
+])('%j is refused with what to write', (text) => {
+  expect(() => startOf(text)).toThrow(
+    expect.objectContaining({ fix: expect.stringContaining('`1h` for an hour ago, `03:12`, `yesterday`') }),
+  );
+});
 
 // Symptom: "0 rows", without a word, where the two were given the wrong way round.
 test.for([
@@ -115,7 +126,8 @@ const service = localService('logs');
 test('query takes times as they are written', async () => {
   const tailrace = tailraceFor({ TAILRACE_URL: service.url, TAILRACE_TOKEN: API_TOKEN, TZ: 'America/New_York' });
   const hours = [0.5, 3, 40, 100];
-  const event = (hour: number) => JSON.stringify({ _time: new Date(Date.now() - hour * 3_600_000).toISOString(), hour });
+  const event = (hour: number) =>
+    JSON.stringify({ _time: new Date(Date.now() - hour * 3_600_000).toISOString(), hour });
   expect(await tailrace(['ingest', 'logs'], { input: hours.map(event).join('\n') })).toMatchObject({ code: 0 });
   const found = async (...range: string[]): Promise<unknown[]> => {
     const ended = await tailrace(['query', 'logs', ...range, '-o', 'ndjson']);

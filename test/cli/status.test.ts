@@ -2,7 +2,16 @@
 import { beforeEach, expect, test } from 'vitest';
 import { renderStatus } from '../../src/cli/agent/status.ts';
 import { type Status, statusOf } from '../../src/telemetry/status.ts';
-import { addressOf, command, makeSite, QUICK, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import {
+  addressOf,
+  command,
+  makeSite,
+  QUICK,
+  type Site,
+  startShipping,
+  storedSeqs,
+  writeLines,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { observed, observedSink, observedSource } from '../telemetry/observed.ts';
 
@@ -25,9 +34,15 @@ test('status exits 0 while everything is delivered, and balances', async () => {
   await until('it counts as delivered', async () => (await ask()).status.sources[0]?.delivered === 10);
   const { code, status } = await ask();
   expect(code).toBe(0);
-  expect(status).toMatchObject({ ok: true, accounting: { balanced: true }, config: { hash: expect.stringMatching(/^[0-9a-f]{12}$/) } });
+  expect(status).toMatchObject({
+    ok: true,
+    accounting: { balanced: true },
+    config: { hash: expect.stringMatching(/^[0-9a-f]{12}$/) },
+  });
   expect(status.sources).toMatchObject([{ accepted: 10, held: 0, lagBytes: 0 }]);
-  expect(status.sinks).toMatchObject([{ state: 'delivering', ingested: 10, lastSuccess: expect.stringMatching(/^\d{4}-/) }]);
+  expect(status.sinks).toMatchObject([
+    { state: 'delivering', ingested: 10, lastSuccess: expect.stringMatching(/^\d{4}-/) },
+  ]);
   expect((await command(site, 'status')).stdout()).toContain('delivering');
   const metrics = await (await fetch(`${await addressOf(agent)}/metrics`)).text();
   expect(metrics).toContain(`tailrace_build_info{version="${status.version}",config_hash="${status.config.hash}"} 1`);
@@ -53,7 +68,10 @@ test('status exits 1 with the reason while the service is away, and while it ref
   await until('it is paused', async () => (await ask()).status.sinks[0]?.state === 'paused');
   const paused = await ask();
   expect(paused.code).toBe(1);
-  expect(paused.status.sinks[0]).toMatchObject({ reason: expect.stringContaining('403'), fix: expect.stringMatching(/token/) });
+  expect(paused.status.sinks[0]).toMatchObject({
+    reason: expect.stringContaining('403'),
+    fix: expect.stringMatching(/token/),
+  });
 });
 
 test('status of a service that was never there: no answer yet, and what to do', async () => {
@@ -67,7 +85,11 @@ test('status of a service that was never there: no answer yet, and what to do', 
 });
 
 test('the screen counts one thing in the singular, and tells a missing answer from none yet', () => {
-  const sink = { retries: new Map([['network', 1]]), deadLetters: new Map([['rejected', 1]]), requests: new Map([['none', 1]]) };
+  const sink = {
+    retries: new Map([['network', 1]]),
+    deadLetters: new Map([['rejected', 1]]),
+    requests: new Map([['none', 1]]),
+  };
   const lastAnswer = { status: 'none', atMs: 0 };
   const screenOf = (changes: Parameters<typeof observedSink>[0]): string =>
     renderStatus(statusOf(observed({ sinks: [observedSink({ ...sink, lastAnswer, ...changes })] })), false);
@@ -76,7 +98,9 @@ test('the screen counts one thing in the singular, and tells a missing answer fr
     ['200', 4],
     ['none', 1],
   ]);
-  expect(screenOf({ requests, retries: new Map([['network', 2]]) })).toMatch(/; 2 retries; .*; the last request had no answer;/);
+  expect(screenOf({ requests, retries: new Map([['network', 2]]) })).toMatch(
+    /; 2 retries; .*; the last request had no answer;/,
+  );
   const failure = 'network: the certificate of a is not trusted here: set tls.ca';
   expect(screenOf({ lastFailure: failure, lastFailureFix: 'set tls.ca' })).toMatch(
     /^ {2}network: .* not trusted here\n {2}fix: set tls\.ca$/m,
@@ -93,7 +117,9 @@ test('the screen has digits in groups, and says how long ago', () => {
     retries: new Map([['network', count]]),
     deadLetters: new Map([['rejected', count]]),
   };
-  const found = statusOf(observed({ sources: [source], sinks: [observedSink({ ...numbers, lastStoredMs: Date.now() - 180_000 })] }));
+  const found = statusOf(
+    observed({ sources: [source], sinks: [observedSink({ ...numbers, lastStoredMs: Date.now() - 180_000 })] }),
+  );
   const screen = renderStatus(found, false);
   expect(screen.match(/1,234,567/g)).toHaveLength(8);
   expect(screen).toMatch(/; oldest unsent read 18 s ago; 6,172,835 accepted, 1,234,567 delivered; /);
@@ -107,7 +133,11 @@ test('the screen has digits in groups, and says how long ago', () => {
 
 test('status tells when the oldest event that is not stored was read, also of what the disk buffer kept over a kill', async () => {
   site.service.respond = () => ({ status: 503 });
-  const options = { sink: `${QUICK}, batch: {max_age: 20ms}`, sources: { pipe: '{type: stdin}' }, stdin: 'pipe' } as const;
+  const options = {
+    sink: `${QUICK}, batch: {max_age: 20ms}`,
+    sources: { pipe: '{type: stdin}' },
+    stdin: 'pipe',
+  } as const;
   const agent = startShipping(site, options);
   await addressOf(agent);
   const from = Date.now();

@@ -28,7 +28,9 @@ test('table aligns texts to the left and numbers to the right, as they are shown
 });
 
 test('table holds nothing that a terminal obeys', () => {
-  expect(cellText('a\u001b[31m\nb\u0000\u009bc\u202e\r\td\u000b')).toBe('a\\u001b[31m\\nb\\u0000\\u009bc\\u202e\\r\\td\\u000b');
+  expect(cellText('a\u001b[31m\nb\u0000\u009bc\u202e\r\td\u000b')).toBe(
+    'a\\u001b[31m\\nb\\u0000\\u009bc\\u202e\\r\\td\\u000b',
+  );
   expect(renderRow(['a\r\u001b[31m\nb\u0085'], [40], 'lines')).toBe('a\\r\\u001b[31m\nb\\u0085');
 });
 

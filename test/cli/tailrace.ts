@@ -21,9 +21,14 @@ const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !OURS.test(name)));
 
 /** A `tailrace` that knows its service and token; what the environment of the tests says about either does not count. */
-export function tailraceFor(env: Readonly<Record<string, string>>): (args: readonly string[], how?: Running) => Promise<Ended> {
+export function tailraceFor(
+  env: Readonly<Record<string, string>>,
+): (args: readonly string[], how?: Running) => Promise<Ended> {
   return (args, { env: more = {}, input, cwd } = {}) => {
-    const child = spawn(BINARY, args, { env: { ...withoutOurs(process.env), ...env, ...more }, ...(cwd !== undefined && { cwd }) });
+    const child = spawn(BINARY, args, {
+      env: { ...withoutOurs(process.env), ...env, ...more },
+      ...(cwd !== undefined && { cwd }),
+    });
     let [stdout, stderr] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
@@ -36,7 +41,11 @@ export function tailraceFor(env: Readonly<Record<string, string>>): (args: reado
           code,
           stdout,
           stderr,
-          json: <T>() => stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as T), // prettier-ignore
+          json: <T>() =>
+            stdout
+              .split('\n')
+              .filter((line) => line !== '')
+              .map((line) => JSON.parse(line) as T),
         }),
       );
     });

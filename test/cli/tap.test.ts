@@ -21,12 +21,20 @@ test('tap shows live events before and after their transform, and leaves the eve
   await until('the tap has its events', () => {
     if (tap.process.exitCode === null) {
       written += 2;
-      writeLines(site, 2, (seq) => `{"seq":${seq},"level":"${seq === 0 ? 'debug' : 'info'}","secret":"x","_time":"2026-05-01T10:00:00Z"}`);
+      writeLines(
+        site,
+        2,
+        (seq) => `{"seq":${seq},"level":"${seq === 0 ? 'debug' : 'info'}","secret":"x","_time":"2026-05-01T10:00:00Z"}`,
+      );
     }
     return tap.process.exitCode !== null;
   });
   expect(await tap.exited).toBe(0);
-  const tapped = tap.stdout().trimEnd().split('\n').map((line) => JSON.parse(line) as Tapped); // prettier-ignore
+  const tapped = tap
+    .stdout()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Tapped);
   expect(tapped).toHaveLength(6);
   for (const { source, before, events, datasets } of tapped) {
     expect([source, before['secret']]).toEqual(['app', 'x']);

@@ -38,7 +38,9 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
   test('preview announces that it reads the terminal, and how to name a file', async () => {
     const input = '2026-05-01T10:00:00Z typed\n\u0004';
     const seen = await onTerminal('', ['preview', '--preset', 'logfmt'], { input, asked: 'Ctrl-D' });
-    expect(seen).toContain('tailrace: type or paste lines of source "preview", then Ctrl-D; or name files: tailrace preview FILE…\n');
+    expect(seen).toContain(
+      'tailrace: type or paste lines of source "preview", then Ctrl-D; or name files: tailrace preview FILE…\n',
+    );
     expect(seen).toContain('"message":"2026-05-01T10:00:00Z typed"');
   });
 
@@ -54,14 +56,21 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
   });
 
   // Symptom: "41 columns more than fit the terminal" and a head of ten columns above "0 rows".
-  test.each([['-o', 'table'], ['--limit', '5'], []])('shows no head where there are no rows: %s %s', async (...args) => {
-    const folder = makeTree({});
-    const service = await startLocalService(folder, 'logs');
-    onTestFinished(async () => void (await service.program.end('SIGKILL')));
-    await service.ask('POST', '/v1/ingest/logs', [Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`a_long_name_${n}`, n]))]);
-    const ask = ['query', 'logs | where a_long_name_1 > 7', ...args];
-    expect(await onTerminal(service.url, ask, { env: { TAILRACE_TOKEN: API_TOKEN } })).toMatch(/^0 rows, \d+ ms\nended with 0$/);
-  });
+  test.each([['-o', 'table'], ['--limit', '5'], []])(
+    'shows no head where there are no rows: %s %s',
+    async (...args) => {
+      const folder = makeTree({});
+      const service = await startLocalService(folder, 'logs');
+      onTestFinished(async () => void (await service.program.end('SIGKILL')));
+      await service.ask('POST', '/v1/ingest/logs', [
+        Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`a_long_name_${n}`, n])),
+      ]);
+      const ask = ['query', 'logs | where a_long_name_1 > 7', ...args];
+      expect(await onTerminal(service.url, ask, { env: { TAILRACE_TOKEN: API_TOKEN } })).toMatch(
+        /^0 rows, \d+ ms\nended with 0$/,
+      );
+    },
+  );
 
   test('shows a stack trace as its lines', async ({ service }) => {
     service.events.set('logs', [{ message: 'Error: no\n\tat main (app.js:7)', zone: 'eu' }]);
@@ -71,7 +80,9 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
 
   test('that does not know its size has nothing cut', async ({ service }) => {
     service.events.set('logs', [{ message: 'x'.repeat(200), zone: 'eu' }]);
-    const seen = await onTerminal(service.url, ['query', 'logs | project message, zone', '-o', 'table'], { columns: 0 });
+    const seen = await onTerminal(service.url, ['query', 'logs | project message, zone', '-o', 'table'], {
+      columns: 0,
+    });
     expect(seen).toContain(`${'x'.repeat(200)}  eu`);
     expect(seen).toMatch(/ended with 0$/);
   });
@@ -85,7 +96,9 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
       'logs',
       Array.from({ length: 1500 }, (_, n) => ({ n })),
     );
-    expect(await onTerminal(service.url, ['query', 'logs'])).toContain('1,000 of 1,500 matching rows, 1 ms; --limit N or --all for more');
+    expect(await onTerminal(service.url, ['query', 'logs'])).toContain(
+      '1,000 of 1,500 matching rows, 1 ms; --limit N or --all for more',
+    );
   });
 
   // Symptom: "5 of 244 matching rows; --limit N or --all for more" below a summary that was whole.
@@ -99,13 +112,24 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
       Array.from({ length: 20 }, (_, n) => ({ n })),
     );
     const env = { TAILRACE_TOKEN: API_TOKEN };
-    expect(await onTerminal(service.url, ['query', 'logs | summarize count() by n % 2'], { env })).toMatch(/^2 rows, \d+ ms$/m);
-    expect(await onTerminal(service.url, ['query', 'logs | sort by n asc | take 3'], { env })).toMatch(/^3 rows, \d+ ms$/m);
+    expect(await onTerminal(service.url, ['query', 'logs | summarize count() by n % 2'], { env })).toMatch(
+      /^2 rows, \d+ ms$/m,
+    );
+    expect(await onTerminal(service.url, ['query', 'logs | sort by n asc | take 3'], { env })).toMatch(
+      /^3 rows, \d+ ms$/m,
+    );
     expect(await onTerminal(service.url, ['query', 'logs', '--limit', '3'], { env })).toMatch(/^3 rows, \d+ ms$/m);
   });
 
   test('shows how far ingest is, and the sum at the end', async ({ service }) => {
-    service.datasets.set('logs', { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' });
+    service.datasets.set('logs', {
+      id: 'logs',
+      name: 'logs',
+      description: '',
+      created: '',
+      integrationConfigs: [],
+      who: '',
+    });
     const folder = makeTree({});
     const path = join(folder, 'many.ndjson');
     writeFileSync(path, '{"n":1}\n'.repeat(200_000));
@@ -123,7 +147,9 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
     expect(kept).toContain('Delete the dataset logs and all its events? [y/N]');
     expect(kept).toMatch(/Nothing was changed.\nended with 1$/);
     for (const key of ['\u0003', '\u0004'])
-      expect(await onTerminal(service.url, ['datasets', 'delete', 'logs'], { input: key })).toMatch(/Nothing was changed.\nended with 1$/);
+      expect(await onTerminal(service.url, ['datasets', 'delete', 'logs'], { input: key })).toMatch(
+        /Nothing was changed.\nended with 1$/,
+      );
     expect(service.datasets.has('logs')).toBe(true);
     expect(await onTerminal(service.url, ['datasets', 'delete', 'logs'], { input: 'y\r' })).toMatch(/ended with 0$/);
     expect(service.datasets.has('logs')).toBe(false);
@@ -138,7 +164,14 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
   });
 
   test('has the agent’s log as readable lines, anything else as JSON', async ({ service }) => {
-    service.datasets.set('logs', { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' });
+    service.datasets.set('logs', {
+      id: 'logs',
+      name: 'logs',
+      description: '',
+      created: '',
+      integrationConfigs: [],
+      who: '',
+    });
     const folder = makeTree({ 'a.log': 'a line\n' });
     const config = join(folder, 'tailrace.yaml');
     const source = `sources: {app: {type: file, include: ["${folder}/*.log"]}}`;

@@ -84,13 +84,17 @@ tests: [{source: app, input: ['{"user":"ann"}'], expect: [{user: x}]}]
     const refused = await tailrace([verb], { cwd: folder });
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      expect.stringContaining('tailrace.yaml:1:67: the environment variable `NO_KEY` with the key of `hash` is not set'),
+      expect.stringContaining(
+        'tailrace.yaml:1:67: the environment variable `NO_KEY` with the key of `hash` is not set',
+      ),
     ]);
   }
 });
 
 test('test names sources that are not there, lines that are no text, and a configuration without tests', async () => {
-  const wrong = makeTree({ 'tailrace.yaml': config('  - {source: ap, input: [{level: info}], expect: [], inputs: 1}\n') });
+  const wrong = makeTree({
+    'tailrace.yaml': config('  - {source: ap, input: [{level: info}], expect: [], inputs: 1}\n'),
+  });
   const { code, stderr } = await tailrace(['test'], { cwd: wrong });
   expect(code).toBe(2);
   expect(stderr).toMatch(/tailrace.yaml:9:14: there is no source `ap`; did you mean `app`/);

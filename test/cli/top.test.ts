@@ -8,7 +8,16 @@ import { textWidth } from '../../src/cli/client/output/table.ts';
 import { observed, observedSink, observedSource } from '../telemetry/observed.ts';
 import { BINARY } from '../support/program.ts';
 import { hasPty, ptyHint, startOnTerminal, type Terminal } from '../support/pty.ts';
-import { addressOf, command, makeSite, QUICK, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import {
+  addressOf,
+  command,
+  makeSite,
+  QUICK,
+  type Site,
+  startShipping,
+  storedSeqs,
+  writeLines,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const LEAVE = '\u001B[?25h\u001B[?1049l';
@@ -96,7 +105,11 @@ describe.skipIf(!hasPty)(`top${ptyHint}`, () => {
     expect(terminal.raw()).toContain('no agent runs');
     expect(terminal.raw()).not.toContain(ENTER);
     const piped = await command(site, 'top');
-    expect([piped.code, piped.stderr(), piped.stdout()]).toEqual([2, expect.stringContaining('tailrace status --json'), '']);
+    expect([piped.code, piped.stderr(), piped.stdout()]).toEqual([
+      2,
+      expect.stringContaining('tailrace status --json'),
+      '',
+    ]);
   });
 });
 
@@ -116,7 +129,15 @@ test('top at 80 columns shows every outcome that the accepted events add up from
 test('top names what the dead letters hold back, with the fix', () => {
   const blocked = { batches: 1, events: 2, isFull: true, reason: 'no room', fix: 'tailrace dead-letters replay|drop' };
   const status = statusOf(observed({ sinks: [observedSink({ blocked })] }));
-  const { lines } = renderTop({ status, rates: NO_RATES, view: 'overview', scroll: 0, columns: 120, rows: 40, colours: false });
+  const { lines } = renderTop({
+    status,
+    rates: NO_RATES,
+    view: 'overview',
+    scroll: 0,
+    columns: 120,
+    rows: 40,
+    colours: false,
+  });
   expect(lines.join('\n')).toMatch(
     /sink store blocked: dead letters full; accounting balances[^]*store +blocked: dead letters full[^]*fix: tailrace dead-letters replay\|drop/,
   );
@@ -124,7 +145,9 @@ test('top names what the dead letters hold back, with the fix', () => {
 
 test('top’s lines fit any terminal, and hold nothing that it obeys', () => {
   const reason = 'HTTP 500 \u001B[2Jgone\r\n'.repeat(20);
-  const sources = Array.from({ length: 30 }, (_, n) => observedSource({ id: `source-${n}`, oldestHeldMs: 1_700_000_000_000 }));
+  const sources = Array.from({ length: 30 }, (_, n) =>
+    observedSource({ id: `source-${n}`, oldestHeldMs: 1_700_000_000_000 }),
+  );
   const sinks = [observedSink({ lastFailure: reason }), observedSink({ id: 'other', lastAnswer: undefined })];
   const status = statusOf(observed({ sources, sinks, checkpointRefusal: { reason, fix: 'free space' } }));
   const gone = { reason, sinceMs: 0 };

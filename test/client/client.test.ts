@@ -6,7 +6,10 @@ import { beginning } from '../support/begin.ts';
 
 const TOKEN = 'xaat-00000000-0000-4000-8000-00000000000a';
 
-async function start(options: Partial<ClientOptions> = {}, path = ''): Promise<{ service: FakeService; client: Client }> {
+async function start(
+  options: Partial<ClientOptions> = {},
+  path = '',
+): Promise<{ service: FakeService; client: Client }> {
   const service = await startFakeService();
   return { service, client: createClient({ url: `${service.url}${path}`, token: TOKEN, ...options }) };
 }
@@ -72,7 +75,14 @@ test.each([
   const { service, client } = await start();
   await client.datasets.create({ name: 'logs' });
   const result = await client.ingest('logs', body, { format });
-  expect(result).toEqual({ ingested: 2, failed: 0, failures: [], processedBytes: body.length, blocksCreated: 1, walLength: 2 });
+  expect(result).toEqual({
+    ingested: 2,
+    failed: 0,
+    failures: [],
+    processedBytes: body.length,
+    blocksCreated: 1,
+    walLength: 2,
+  });
   expect(service.last).toMatchObject({ method: 'POST', url: '/v1/ingest/logs', key: '' });
   expect(service.last.headers['content-type']).toBe(contentType);
   expect(service.last.body.toString()).toBe(body);
@@ -140,7 +150,14 @@ test('client asks for a structured query of one dataset', async ({ service, clie
 
 test('client sends ingest and queries to the edge and all else to the base address', async () => {
   const edge = await startFakeService();
-  edge.datasets.set('logs', { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' });
+  edge.datasets.set('logs', {
+    id: 'logs',
+    name: 'logs',
+    description: '',
+    created: '',
+    integrationConfigs: [],
+    who: '',
+  });
   const { service, client } = await start({ edgeDomain: new URL(edge.url).host }, '/base');
   await client.ingest('logs', '{}', { format: 'ndjson' });
   await client.query('logs');

@@ -67,14 +67,17 @@ test.each([['{"ingested":1}'], ['[]'], ['null'], ['{"ingested":-1,"failed":0}']]
   async (body) => {
     const service = await startFakeService();
     service.http.respond = (_request, response) => replyWith(response, 200, body);
-    const error = await failureOf(createClient({ url: service.url }).ingest('logs', '{}', { format: 'ndjson', idempotencyKey: 'k' }));
+    const error = await failureOf(
+      createClient({ url: service.url }).ingest('logs', '{}', { format: 'ndjson', idempotencyKey: 'k' }),
+    );
     expect(error).toMatchObject({ code: 'E_BAD_ANSWER', status: 200 });
     expect(service.requests).toHaveLength(1);
   },
 );
 
 test('client follows no redirect and says where it leads', async ({ service }) => {
-  service.http.respond = (_request, response) => replyWith(response, 302, '', { location: 'https://login.example.com/' });
+  service.http.respond = (_request, response) =>
+    replyWith(response, 302, '', { location: 'https://login.example.com/' });
   const error = await failureOf(createClient({ url: service.url, token: TOKEN }).orgs());
   expect(error.message).toContain('HTTP 302, which leads to https://login.example.com/');
   expect(service.requests).toHaveLength(1);

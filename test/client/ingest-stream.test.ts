@@ -32,7 +32,11 @@ async function start(): Promise<Rig> {
     service,
     failed,
     store: (pieces, options = {}) =>
-      ingestStream(client, 'logs', bytesOf(pieces), { format: 'ndjson', onFailed: (each) => failed.push(each), ...options }),
+      ingestStream(client, 'logs', bytesOf(pieces), {
+        format: 'ndjson',
+        onFailed: (each) => failed.push(each),
+        ...options,
+      }),
     sent: () => service.requests.slice(1).sort((a, b) => a.key.localeCompare(b.key, 'en', { numeric: true })),
   };
 }
@@ -54,7 +58,11 @@ const refuse =
 
 /** An ingest result in which the named events failed. */
 const failing =
-  (events: number, failures: { index?: number; timestamp?: string; error: string }[], failed = failures.length): Responder =>
+  (
+    events: number,
+    failures: { index?: number; timestamp?: string; error: string }[],
+    failed = failures.length,
+  ): Responder =>
   (_request, response) =>
     replyWith(response, 200, {
       ingested: events - failed,
@@ -65,7 +73,11 @@ const failing =
       walLength: 0,
     });
 
-test('ingest stream sends every event once, in chunks of whole lines with keys of their own', async ({ service, store, sent }) => {
+test('ingest stream sends every event once, in chunks of whole lines with keys of their own', async ({
+  service,
+  store,
+  sent,
+}) => {
   const summary = await store([lines(25)], { chunk: { events: 10 } });
   expect(sent().map(({ lines: { length }, body }) => [length, body.toString().split('\n').length])).toEqual([
     [9, 10],
@@ -83,7 +95,10 @@ test('ingest stream keeps a chunk within its bytes, but for an event that is lar
   expect(sent().map(({ body }) => body.toString())).toEqual(['{"a":1}\n{"a":2}', large, '{"a":3}']);
 });
 
-test('ingest stream repeats the header of CSV in every chunk, quotes and line ends and all', async ({ store, sent }) => {
+test('ingest stream repeats the header of CSV in every chunk, quotes and line ends and all', async ({
+  store,
+  sent,
+}) => {
   await store(['"na\nme",n\r\n1,"a\r\nb"\r\n\r\n2,c\r\n3,d'], { format: 'csv', chunk: { events: 2 } });
   expect(sent().map(({ body }) => body.toString())).toEqual(['"na\nme",n\n1,"a\r\nb"\n2,c', '"na\nme",n\n3,d']);
   expect(sent()[0]?.headers['content-type']).toBe('text/csv');
@@ -114,7 +129,11 @@ test.each(['gzip', 'zstd', 'none'] as const)('ingest stream compresses with %s',
   expect(service.events.get('logs')).toHaveLength(100);
 });
 
-test('ingest stream sends without compression where the service does not take it, and remembers', async ({ service, store, sent }) => {
+test('ingest stream sends without compression where the service does not take it, and remembers', async ({
+  service,
+  store,
+  sent,
+}) => {
   service.http.respond = (request, response) => {
     if (request.headers['content-encoding'] !== undefined) return refuse(415)(request, response);
     const [status, body] = service.handle(request);
@@ -151,7 +170,12 @@ test('ingest stream says that an archive is broken', async ({ store }) => {
 });
 
 test('ingest stream names failed events by their lines', async ({ service, store, failed }) => {
-  service.answerNext(failing(3, [{ index: 0, error: 'bad time' }, { index: 2, error: 'too deep' }])); // prettier-ignore
+  service.answerNext(
+    failing(3, [
+      { index: 0, error: 'bad time' },
+      { index: 2, error: 'too deep' },
+    ]),
+  );
   const summary = await store(['\n{"a":1}\n\n{"a":2}\n{"a":3}\n']);
   expect(summary).toMatchObject({ ingested: 1, failed: 2 });
   expect(failed).toEqual([
@@ -190,7 +214,11 @@ test('ingest stream names the line of a failure without an index by the time tha
   ]);
 });
 
-test('ingest stream counts events that the service does not account for as failed', async ({ service, store, failed }) => {
+test('ingest stream counts events that the service does not account for as failed', async ({
+  service,
+  store,
+  failed,
+}) => {
   service.answerNext(failing(2, []));
   expect(await store([lines(3)])).toMatchObject({ ingested: 2, failed: 1 });
   expect(failed).toEqual([
@@ -208,7 +236,9 @@ test('ingest stream halves a chunk that is too large, each half under its own ke
   };
   expect(await store([lines(4)])).toMatchObject({ ingested: 3, failed: 1 });
   expect(service.events.get('logs')).toEqual([{ n: 0 }, { n: 1 }, { n: 3 }]);
-  expect(failed).toMatchObject([{ lines: [3, 3], events: 1, reason: expect.stringContaining('HTTP 413 too large') as string }]);
+  expect(failed).toMatchObject([
+    { lines: [3, 3], events: 1, reason: expect.stringContaining('HTTP 413 too large') as string },
+  ]);
   // The keys that the agent gives the halves of its batches.
   const keys = service.requests.slice(1).map(({ key }) => key);
   const [left, right] = halvesOf({ first: 0, count: 4, key: keys[0]! });
@@ -226,18 +256,23 @@ test.each([
     expect(await store([text], { format })).toMatchObject({ ingested: 2, failed: 1 });
     expect(sent().map(({ body }) => body.toString())).toEqual(bodies);
     expect(sent()[0]?.key).not.toBe(sent()[1]?.key);
-    expect(failed).toMatchObject([{ lines: [line, line], events: 1, reason: expect.stringMatching(/^it is no JSON: /) as string }]);
+    expect(failed).toMatchObject([
+      { lines: [line, line], events: 1, reason: expect.stringMatching(/^it is no JSON: /) as string },
+    ]);
   },
 );
 
-test.each([[400], [403], [404]])('ingest stream ends with a %i that is not about an event, and sends no more', async (status) => {
-  const { service, store, sent } = await start();
-  service.http.respond = refuse(status);
-  const pieces = Array.from({ length: 100 }, () => lines(1));
-  await expect(store(pieces, { chunk: { events: 1 } })).rejects.toMatchObject({ status });
-  expect(sent().length).toBeLessThanOrEqual(CLIENT_CHUNKS_IN_FLIGHT);
-  await expect(store(['a\n1\n'], { format: 'csv' })).rejects.toMatchObject({ status });
-});
+test.each([[400], [403], [404]])(
+  'ingest stream ends with a %i that is not about an event, and sends no more',
+  async (status) => {
+    const { service, store, sent } = await start();
+    service.http.respond = refuse(status);
+    const pieces = Array.from({ length: 100 }, () => lines(1));
+    await expect(store(pieces, { chunk: { events: 1 } })).rejects.toMatchObject({ status });
+    expect(sent().length).toBeLessThanOrEqual(CLIENT_CHUNKS_IN_FLIGHT);
+    await expect(store(['a\n1\n'], { format: 'csv' })).rejects.toMatchObject({ status });
+  },
+);
 
 test('ingest stream says up to which line all is settled when it fails', async ({ service, store }) => {
   const seen: number[] = [];

@@ -66,12 +66,16 @@ test('pages end where the cursor does not move', async () => {
 
 test.each<[string, (table: object) => object]>([
   ['groups', (table: object) => ({ ...table, groups: [{ name: 'n' }] })],
-  ['an aggregation', (table: object) => ({ ...table, fields: [{ name: 'count_', type: 'integer', agg: { name: 'count' } }] })],
+  [
+    'an aggregation',
+    (table: object) => ({ ...table, fields: [{ name: 'count_', type: 'integer', agg: { name: 'count' } }] }),
+  ],
   ['another order', (table: object) => ({ ...table, order: [{ field: 'n', desc: true }] })],
 ])('pages of a result with %s are that one', async (_name, change) => {
   const { service, client } = await start(3);
   const result = await client.query('logs');
-  service.http.respond = (_request, response) => response.end(JSON.stringify({ ...result, tables: result.tables.map(change) }));
+  service.http.respond = (_request, response) =>
+    response.end(JSON.stringify({ ...result, tables: result.tables.map(change) }));
   const before = service.requests.length;
   for await (const page of pagesOf(client, 'logs')) expect(page.tables).toHaveLength(1);
   expect(service.requests).toHaveLength(before + 1);

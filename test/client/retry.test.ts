@@ -55,18 +55,21 @@ test.each(reads)('retry repeats %s after 429, 500, 503 and a broken connection',
   expect(timing.waits).toEqual([125, 250, 500, 1000]);
 });
 
-test.each(writes)('retry repeats %s after a 429, which did nothing, but after no other failure', async (_name, write) => {
-  const { service, client } = await start();
-  service.answerNext(answer(429));
-  await write(client);
-  expect(service.requests).toHaveLength(1 + 2);
-  for (const failure of [answer(500), answer(503), cutOff]) {
-    const before = service.requests.length;
-    service.answerNext(failure);
-    await expect(write(client)).rejects.toThrow();
-    expect(service.requests).toHaveLength(before + 1);
-  }
-});
+test.each(writes)(
+  'retry repeats %s after a 429, which did nothing, but after no other failure',
+  async (_name, write) => {
+    const { service, client } = await start();
+    service.answerNext(answer(429));
+    await write(client);
+    expect(service.requests).toHaveLength(1 + 2);
+    for (const failure of [answer(500), answer(503), cutOff]) {
+      const before = service.requests.length;
+      service.answerNext(failure);
+      await expect(write(client)).rejects.toThrow();
+      expect(service.requests).toHaveLength(before + 1);
+    }
+  },
+);
 
 test('retry sends ingest again with its key, so that it is stored once', async ({ service, client }) => {
   // The first one is stored, but its answer is lost.
@@ -138,6 +141,11 @@ test('retry outlasts a service that goes away while events are sent, but not one
 });
 
 test('retry waits a random part of a ceiling that doubles up to a maximum', () => {
-  expect([1, 2, 3, 20].map((attempt) => waitMsOf(attempt, undefined, () => 1))).toEqual([250, 500, 1000, CLIENT_LAST_WAIT_MS]);
+  expect([1, 2, 3, 20].map((attempt) => waitMsOf(attempt, undefined, () => 1))).toEqual([
+    250,
+    500,
+    1000,
+    CLIENT_LAST_WAIT_MS,
+  ]);
   expect(waitMsOf(1, undefined, () => 0)).toBe(0);
 });

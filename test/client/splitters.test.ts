@@ -42,7 +42,11 @@ test('lines splitter gives every line that is not blank, with its number', () =>
 });
 
 test('records splitter keeps line ends within quotes', () => {
-  expect(shown(splitRecords(), 'a,b\r\n1,"x\r\ny ""z"" , "\r\n\r\n2,plain\n')).toEqual(['1 a,b', '2 1,"x\r\ny ""z"" , "', '5 2,plain']);
+  expect(shown(splitRecords(), 'a,b\r\n1,"x\r\ny ""z"" , "\r\n\r\n2,plain\n')).toEqual([
+    '1 a,b',
+    '2 1,"x\r\ny ""z"" , "',
+    '5 2,plain',
+  ]);
   expect(shown(splitRecords(), '"a""\nb"\nc')).toEqual(['1 "a""\nb"', '3 c']);
 });
 
@@ -83,7 +87,14 @@ test('values splitter gives values one after another, and one over many lines', 
 });
 
 test('values splitter keeps broken elements apart from sound ones', () => {
-  expect(shown(splitValues(), '[{"a":1]},{"b":},nope,}, {"c":3}]')).toEqual(['1 {"a":1]', '1 }', '1 {"b":}', '1 nope', '1 }', '1 {"c":3}']);
+  expect(shown(splitValues(), '[{"a":1]},{"b":},nope,}, {"c":3}]')).toEqual([
+    '1 {"a":1]',
+    '1 }',
+    '1 {"b":}',
+    '1 nope',
+    '1 }',
+    '1 {"c":3}',
+  ]);
 });
 
 test('values splitter says where an input that is cut off began', () => {
@@ -100,7 +111,10 @@ test.each([
   ['records', splitRecords],
   ['values', splitValues],
 ] as const)('%s splitter finds the same events wherever the stream is cut', (_name, make) => {
-  const text = fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', '\n', '\r', ' ', 'a', '1', 'é'), maxLength: 60 });
+  const text = fc.string({
+    unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', '\n', '\r', ' ', 'a', '1', 'é'),
+    maxLength: 60,
+  });
   fc.assert(
     fc.property(text, anyCuts, (given, cuts) => {
       const bytes = Buffer.from(given);
@@ -112,10 +126,17 @@ test.each([
 
 test('values splitter gives back what JSON was made of', () => {
   fc.assert(
-    fc.property(fc.array(fc.jsonValue(), { maxLength: 8 }), fc.constantFrom(undefined, 2), anyCuts, (values, space, cuts) => {
-      const found = split(splitValues(), pieces(Buffer.from(JSON.stringify(values, undefined, space)), cuts));
-      expect(found.map(({ bytes }) => JSON.parse(bytes.toString()) as unknown)).toEqual(JSON.parse(JSON.stringify(values)));
-    }),
+    fc.property(
+      fc.array(fc.jsonValue(), { maxLength: 8 }),
+      fc.constantFrom(undefined, 2),
+      anyCuts,
+      (values, space, cuts) => {
+        const found = split(splitValues(), pieces(Buffer.from(JSON.stringify(values, undefined, space)), cuts));
+        expect(found.map(({ bytes }) => JSON.parse(bytes.toString()) as unknown)).toEqual(
+          JSON.parse(JSON.stringify(values)),
+        );
+      },
+    ),
   );
 });
 
@@ -132,7 +153,9 @@ test.each([
   for (let count = 0; count < 12; count++) splitter.push(piece, take);
   splitter.push(Buffer.from(`${after}1${end}`), take);
   splitter.end(take);
-  expect(events[0]?.problem).toMatch(new RegExp(`has 1258\\d+ bytes, and no service takes more than ${MAX_BATCH_BYTES}`));
+  expect(events[0]?.problem).toMatch(
+    new RegExp(`has 1258\\d+ bytes, and no service takes more than ${MAX_BATCH_BYTES}`),
+  );
   expect(events[0]?.bytes.length).toBe(0);
   expect(events[1]?.bytes.toString()).toBe('1');
 });

@@ -4,7 +4,13 @@ import nock from 'nock';
 import { expect, onTestFinished } from 'vitest';
 import { createClient, type ClientOptions } from '../../src/client/client.ts';
 import { openConnection } from '../../src/cli/client/connection.ts';
-import { type Certificate, hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../support/certificates.ts';
+import {
+  type Certificate,
+  hasOpenssl,
+  makeAuthority,
+  makeCertificate,
+  readCertificate,
+} from '../support/certificates.ts';
 import { FakeIngest, replyWith, test } from '../support/fake-ingest.ts';
 import { startProxy } from '../support/proxy.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -63,12 +69,15 @@ test('connection takes the proxy of the environment, but not for this machine’
   service.respond = (_request, response) => replyWith(response, 200, []);
   const proxy = await startProxy(() => service.port);
   const env = { TAILRACE_TOKEN: 'xaat-1', HTTP_PROXY: proxy.url };
-  const list = (url: string, more: Record<string, string> = {}) => openConnection({ url }, { ...env, ...more }).client.datasets.list();
+  const list = (url: string, more: Record<string, string> = {}) =>
+    openConnection({ url }, { ...env, ...more }).client.datasets.list();
   expect(await list('http://api.example.com')).toEqual([]);
   expect(proxy.seen).toHaveLength(1);
   expect(await list(service.url)).toEqual([]);
   expect(proxy.seen).toHaveLength(1);
-  await expect(list('http://no-such-host.invalid', { NO_PROXY: '.invalid' })).rejects.toMatchObject({ code: 'E_CONNECTION' });
+  await expect(list('http://no-such-host.invalid', { NO_PROXY: '.invalid' })).rejects.toMatchObject({
+    code: 'E_CONNECTION',
+  });
   expect(proxy.seen).toHaveLength(1);
 });
 

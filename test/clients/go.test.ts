@@ -24,18 +24,24 @@ const LEFT_OUT = {
   'TestNotifiersTestSuite/TestCreateCustomWebhookNotifier': NOTIFIERS,
 };
 
-describe.skipIf(!suite)(`the suite of axiom-go${suite ? '' : ' (needs axiom-go 0.36.0 and Go 1.26: .ci/run builds it)'}`, () => {
-  const client = serviceForClients();
+describe.skipIf(!suite)(
+  `the suite of axiom-go${suite ? '' : ' (needs axiom-go 0.36.0 and Go 1.26: .ci/run builds it)'}`,
+  () => {
+    const client = serviceForClients();
 
-  test('passes but for the tests that are named here', async () => {
-    const env = { ...environmentOf(client), AXIOM_INTEGRATION_TESTS: '1' };
-    const { out, errors } = await run(suite!, ['-test.v', '-test.run', 'TestSuite$'], { cwd: tmpdir(), env });
-    const ended = [...out.matchAll(/^ +--- (PASS|FAIL|SKIP): (\S+)/gm)].map(([, outcome, name]) => ({ outcome: outcome!, name: name! }));
-    // A test fails with those inside it: name only these.
-    const leaves = ended.filter(({ name }) => !ended.some((other) => other.name.startsWith(`${name}/`)));
-    const passed = leaves.filter(({ outcome }) => outcome === 'PASS').map(({ name }) => name);
-    const others = leaves.filter(({ outcome }) => outcome !== 'PASS').map(({ name }) => name);
-    expect(others.sort(), out + errors).toEqual(Object.keys(LEFT_OUT).sort());
-    expect(passed.length, passed.join('\n')).toBe(24);
-  });
-});
+    test('passes but for the tests that are named here', async () => {
+      const env = { ...environmentOf(client), AXIOM_INTEGRATION_TESTS: '1' };
+      const { out, errors } = await run(suite!, ['-test.v', '-test.run', 'TestSuite$'], { cwd: tmpdir(), env });
+      const ended = [...out.matchAll(/^ +--- (PASS|FAIL|SKIP): (\S+)/gm)].map(([, outcome, name]) => ({
+        outcome: outcome!,
+        name: name!,
+      }));
+      // A test fails with those inside it: name only these.
+      const leaves = ended.filter(({ name }) => !ended.some((other) => other.name.startsWith(`${name}/`)));
+      const passed = leaves.filter(({ outcome }) => outcome === 'PASS').map(({ name }) => name);
+      const others = leaves.filter(({ outcome }) => outcome !== 'PASS').map(({ name }) => name);
+      expect(others.sort(), out + errors).toEqual(Object.keys(LEFT_OUT).sort());
+      expect(passed.length, passed.join('\n')).toBe(24);
+    });
+  },
+);

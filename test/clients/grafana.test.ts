@@ -20,15 +20,30 @@ const board = JSON.parse(readFileSync(join(folder, 'events.json'), 'utf8')) as {
 };
 
 const time = z.iso.datetime();
-const FIELD = z.object({ name: z.string(), type: z.string(), unit: z.string(), hidden: z.boolean(), description: z.string() });
+const FIELD = z.object({
+  name: z.string(),
+  type: z.string(),
+  unit: z.string(),
+  hidden: z.boolean(),
+  description: z.string(),
+});
 const NAMED = z.object({ name: z.string() });
 const COUNT = z.int();
 /** What the plugin decodes of an answer, each key as its type wants it. */
 const ANSWER = z.object({
   format: z.literal('tabular'),
   status: z.object({
-    elapsedTime: COUNT, blocksExamined: COUNT, blocksCached: COUNT, blocksMatched: COUNT, rowsExamined: COUNT, rowsMatched: COUNT, numGroups: COUNT,
-    isPartial: z.boolean(), cacheStatus: COUNT, minBlockTime: time, maxBlockTime: time,
+    elapsedTime: COUNT,
+    blocksExamined: COUNT,
+    blocksCached: COUNT,
+    blocksMatched: COUNT,
+    rowsExamined: COUNT,
+    rowsMatched: COUNT,
+    numGroups: COUNT,
+    isPartial: z.boolean(),
+    cacheStatus: COUNT,
+    minBlockTime: time,
+    maxBlockTime: time,
     messages: z.array(z.object({ priority: z.string(), count: COUNT, code: z.string(), msg: z.string() })),
   }),
   tables: z.array(
@@ -45,14 +60,18 @@ const ANSWER = z.object({
   ),
   datasetNames: z.array(z.string()),
   fieldsMetaMap: z.record(z.string(), z.array(FIELD)),
-}); // prettier-ignore
+});
 
 const client = serviceForClients();
 const headers = { accept: 'application/json', 'user-agent': 'axiom-grafana/v0' };
 const now = Date.now();
 const range = { startTime: new Date(now - 3_600_000).toISOString(), endTime: new Date(now + 60_000).toISOString() };
 const ask = async (apl: string) => {
-  const { status, json, headers: given } = await client.call('POST', '/v1/query/_apl?format=tabular', { headers, body: { apl, ...range } });
+  const {
+    status,
+    json,
+    headers: given,
+  } = await client.call('POST', '/v1/query/_apl?format=tabular', { headers, body: { apl, ...range } });
   expect(status, JSON.stringify(json)).toBe(200);
   expect(given.get('x-axiom-trace-id')).toMatch(/./);
   return ANSWER.parse(json);
@@ -99,7 +118,9 @@ test('the editor has the fields of all datasets, and finds no dataset of metrics
 });
 
 describe('each panel of the board', () => {
-  const targets = board.panels.flatMap(({ title, type, targets: all }) => all.map((target) => [title, type, target] as const));
+  const targets = board.panels.flatMap(({ title, type, targets: all }) =>
+    all.map((target) => [title, type, target] as const),
+  );
   test.each(targets)('%s has rows', async (_title, type, { query, apl }) => {
     expect(apl).toBe(query);
     const { tables, status } = await ask(query.replaceAll('${dataset}', 'app-logs'));
@@ -112,18 +133,22 @@ describe('each panel of the board', () => {
       expect(table!.buckets?.field).toBe('_time');
       expect(tables[1]?.name).toBe('_totals');
     }
-    if (type === 'logs') expect(table!.fields.map(({ name }) => name)).toEqual(['_sysTime', '_time', 'level', 'message', 'n']);
+    if (type === 'logs')
+      expect(table!.fields.map(({ name }) => name)).toEqual(['_sysTime', '_time', 'level', 'message', 'n']);
   });
 });
 
-test.each(["['app-logs']", "['app-logs'] | project _time, message", "['app-logs'] | where level == 'error'"])('log volume of %s', async (query) => {
-  const { tables } = await ask(`(${query})
+test.each(["['app-logs']", "['app-logs'] | project _time, message", "['app-logs'] | where level == 'error'"])(
+  'log volume of %s',
+  async (query) => {
+    const { tables } = await ask(`(${query})
 | extend _axiom_logs_volume_time = coalesce(_time, _sysTime)
 | where isnotnull(_axiom_logs_volume_time)
 | summarize count_ = count() by _time = bin(_axiom_logs_volume_time, 1m)
 | order by _time asc`);
-  const [table] = tables;
-  expect(table!.fields.map(({ name }) => name)).toEqual(['_time', 'count_']);
-  const counted = table!.columns[1]!.reduce<number>((sum, count) => sum + Number(count), 0);
-  expect(counted).toBe(query.includes('error') ? 10 : 30);
-}); // prettier-ignore
+    const [table] = tables;
+    expect(table!.fields.map(({ name }) => name)).toEqual(['_time', 'count_']);
+    const counted = table!.columns[1]!.reduce<number>((sum, count) => sum + Number(count), 0);
+    expect(counted).toBe(query.includes('error') ? 10 : 30);
+  },
+);

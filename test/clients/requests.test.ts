@@ -21,24 +21,62 @@ describe('the command line', () => {
     expect((await call('POST', '/v1/datasets', { name: 'of-cli', description: 'x' })).status).toBe(200);
     const body = '{"n":1}\n{"n":2}\n';
     const headers = { 'content-type': 'application/x-ndjson' };
-    expect(await call('POST', '/v1/datasets/of-cli/ingest', undefined, { body, headers })).toMatchObject({ json: { ingested: 2 } });
+    expect(await call('POST', '/v1/datasets/of-cli/ingest', undefined, { body, headers })).toMatchObject({
+      json: { ingested: 2 },
+    });
     // `stream` asks up to now, then for what came since the last row.
     const endTime = new Date(Date.now() + 1000).toISOString();
     const began = performance.now();
-    const stream = await call('POST', '/v1/datasets/of-cli/query?streaming-duration=50s', { startTime: '2000-01-01T00:00:00Z', endTime });
-    expect([stream.status, stream.json['matches']]).toEqual([200, expect.arrayContaining([expect.objectContaining({ data: { n: 1 } })])]);
+    const stream = await call('POST', '/v1/datasets/of-cli/query?streaming-duration=50s', {
+      startTime: '2000-01-01T00:00:00Z',
+      endTime,
+    });
+    expect([stream.status, stream.json['matches']]).toEqual([
+      200,
+      expect.arrayContaining([expect.objectContaining({ data: { n: 1 } })]),
+    ]);
     expect(performance.now() - began).toBeLessThan(45_000);
     const apl = { apl: "['of-cli'] | count", startTime: '2000-01-01T00:00:00Z', endTime };
-    expect((await call('POST', '/v1/datasets/_apl?format=tabular&nocache=true', apl)).json).toMatchObject({ tables: [{ columns: [[2]] }] });
-    expect(await call('PUT', '/v2/datasets/of-cli', { description: 'y' })).toMatchObject({ status: 200, json: { description: 'y' } });
-    const by = await tokenWith({ datasetCapabilities: { 'of-cli': { query: ['read'] } }, orgCapabilities: { annotations: ['create', 'read', 'delete'] } });
-    const { json } = await call('POST', '/v2/annotations', { datasets: ['of-cli'], type: 'deploy', time: '2026-01-02T03:04:05Z' }, by);
-    const listed = await call('GET', '/v2/annotations?datasets=of-cli&start=2026-01-01T00%3A00%3A00Z&start=2026-02-01T00%3A00%3A00Z', undefined, by);
+    expect((await call('POST', '/v1/datasets/_apl?format=tabular&nocache=true', apl)).json).toMatchObject({
+      tables: [{ columns: [[2]] }],
+    });
+    expect(await call('PUT', '/v2/datasets/of-cli', { description: 'y' })).toMatchObject({
+      status: 200,
+      json: { description: 'y' },
+    });
+    const by = await tokenWith({
+      datasetCapabilities: { 'of-cli': { query: ['read'] } },
+      orgCapabilities: { annotations: ['create', 'read', 'delete'] },
+    });
+    const { json } = await call(
+      'POST',
+      '/v2/annotations',
+      { datasets: ['of-cli'], type: 'deploy', time: '2026-01-02T03:04:05Z' },
+      by,
+    );
+    const listed = await call(
+      'GET',
+      '/v2/annotations?datasets=of-cli&start=2026-01-01T00%3A00%3A00Z&start=2026-02-01T00%3A00%3A00Z',
+      undefined,
+      by,
+    );
     expect(listed.json).toMatchObject([{ id: json['id'] }]);
-    expect((await call('GET', '/v2/annotations?datasets=of-cli&start=0001-01-01T00%3A00%3A00Z&start=0001-01-01T00%3A00%3A00Z', undefined, by)).json).toHaveLength(1);
+    expect(
+      (
+        await call(
+          'GET',
+          '/v2/annotations?datasets=of-cli&start=0001-01-01T00%3A00%3A00Z&start=0001-01-01T00%3A00%3A00Z',
+          undefined,
+          by,
+        )
+      ).json,
+    ).toHaveLength(1);
     expect((await call('DELETE', `/v2/annotations/${json['id'] as string}`, undefined, by)).status).toBe(204);
-    expect((await call('GET', '/v2/user', undefined, asOwner())).json).toMatchObject({ id: expect.any(String), role: { id: 'owner' } });
-  }); // prettier-ignore
+    expect((await call('GET', '/v2/user', undefined, asOwner())).json).toMatchObject({
+      id: expect.any(String),
+      role: { id: 'owner' },
+    });
+  });
 });
 
 describe('the Terraform provider', () => {
@@ -66,12 +104,26 @@ describe('the Terraform provider', () => {
       orgCapabilities: { datasets: every, users: every, apiTokens: every },
     });
     for (const kind of ['axiom:events:v1', 'otel:logs:v1', 'otel:traces:v1', 'otel:metrics:v1']) {
-      const sent = { name: `tf-${kind.replaceAll(':', '-')}`, description: 'one', kind, useRetentionPeriod: true, retentionDays: 30 };
-      const at = await echoed('/v2/datasets', sent, { description: 'two', useRetentionPeriod: true, retentionDays: 60 }, by);
+      const sent = {
+        name: `tf-${kind.replaceAll(':', '-')}`,
+        description: 'one',
+        kind,
+        useRetentionPeriod: true,
+        retentionDays: 30,
+      };
+      const at = await echoed(
+        '/v2/datasets',
+        sent,
+        { description: 'two', useRetentionPeriod: true, retentionDays: 60 },
+        by,
+      );
       expect((await call('PUT', `${at}/mapfields`, ['foo', 'bar'], by)).json).toEqual(['foo', 'bar']);
       expect((await call('GET', at, undefined, by)).json).toMatchObject({ mapFields: ['foo', 'bar'], kind });
       expect((await call('DELETE', at, undefined, by)).status).toBe(204);
-      expect((await call('GET', at, undefined, by)).json).toMatchObject({ code: 404, message: expect.stringContaining('not found') });
+      expect((await call('GET', at, undefined, by)).json).toMatchObject({
+        code: 404,
+        message: expect.stringContaining('not found'),
+      });
     }
     await call('POST', '/v2/datasets', { name: 'tf' }, by);
     const field = { dataset: 'tf', name: 'size', expression: 'a * 2', description: 'd', type: 'integer', unit: 'ms' };
@@ -80,7 +132,11 @@ describe('the Terraform provider', () => {
     const email = 'tf@example.org';
     const user = await call('POST', '/v2/users', { name: 'one', email, role: 'user' }, by);
     const at = `/v2/users/${user.json['id'] as string}`;
-    expect((await call('PUT', at, { name: 'two' }, by)).json).toMatchObject({ name: 'two', email, role: { id: 'user' } });
+    expect((await call('PUT', at, { name: 'two' }, by)).json).toMatchObject({
+      name: 'two',
+      email,
+      role: { id: 'user' },
+    });
     expect((await call('PUT', `${at}/role`, { role: 'admin' }, by)).json).toMatchObject({ role: { id: 'admin' } });
     expect((await call('DELETE', at, undefined, by)).status).toBe(204);
   });
@@ -91,12 +147,22 @@ describe('the Terraform provider', () => {
     const existingTokenExpiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const body = { existingTokenExpiresAt, newTokenExpiresAt: '2100-01-01T00:00:00Z' };
     const again = (await call('POST', `/v2/tokens/${made['id'] as string}/regenerate`, body, asOwner())).json;
-    expect(again).toMatchObject({ name: 'rotated', token: expect.stringMatching(/^xaat-/), expiresAt: '2100-01-01T00:00:00Z', ...rights });
+    expect(again).toMatchObject({
+      name: 'rotated',
+      token: expect.stringMatching(/^xaat-/),
+      expiresAt: '2100-01-01T00:00:00Z',
+      ...rights,
+    });
     expect(again['id']).not.toBe(made['id']);
-    expect((await call('GET', `/v2/tokens/${made['id'] as string}`, undefined, asOwner())).json).toMatchObject({ expiresAt: existingTokenExpiresAt });
+    expect((await call('GET', `/v2/tokens/${made['id'] as string}`, undefined, asOwner())).json).toMatchObject({
+      expiresAt: existingTokenExpiresAt,
+    });
     const none = await call('POST', '/v2/tokens', { name: 'none' }, asOwner());
-    expect(none).toMatchObject({ status: 400, json: { message: expect.stringContaining('at least one capability must be set') } });
-  }); // prettier-ignore
+    expect(none).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining('at least one capability must be set') },
+    });
+  });
 
   test.each(['monitors', 'notifiers', 'dashboards'])('is told at once that there are no %s', async (group) => {
     const { status, json } = await call('POST', `/v2/${group}`, {});
@@ -107,21 +173,41 @@ describe('the Terraform provider', () => {
 describe('the MCP server', () => {
   test('lists datasets with their deployments and fields, and runs queries', async () => {
     await client.createDataset('of-mcp');
-    await client.ingest('of-mcp', [{ service: 'shop', status: 200 }, { service: 'cart', status: 500 }]);
+    await client.ingest('of-mcp', [
+      { service: 'shop', status: 200 },
+      { service: 'cart', status: 500 },
+    ]);
     expect((await call('GET', '/api/internal/integrations/dashboards')).json).toEqual([]);
     const datasets = (await call('GET', '/v2/datasets')).json as unknown as { name: string; edgeDeployment: string }[];
     const { edgeDeployment } = datasets.find(({ name }) => name === 'of-mcp')!;
-    const deployments = (await call('GET', '/api/internal/edge-deployments/axiom')).json as { axiom: { id: string; domain: string }[]; byoc: [] };
+    const deployments = (await call('GET', '/api/internal/edge-deployments/axiom')).json as {
+      axiom: { id: string; domain: string }[];
+      byoc: [];
+    };
     expect(deployments.axiom.find(({ id }) => id === edgeDeployment)?.domain).toBe(client.url);
-    const fields = (await call('GET', '/v2/datasets/of-mcp/fields')).json as unknown as { name: string; type: string }[];
-    expect(fields.map(({ name, type }) => [name, type])).toEqual([['_sysTime', 'datetime'], ['_time', 'datetime'], ['service', 'string'], ['status', 'integer']]);
+    const fields = (await call('GET', '/v2/datasets/of-mcp/fields')).json as unknown as {
+      name: string;
+      type: string;
+    }[];
+    expect(fields.map(({ name, type }) => [name, type])).toEqual([
+      ['_sysTime', 'datetime'],
+      ['_time', 'datetime'],
+      ['service', 'string'],
+      ['status', 'integer'],
+    ]);
     const apl = "['of-mcp'] | where status >= 500 | summarize count() by service";
-    const { json } = await call('POST', '/v1/datasets/_apl?format=tabular', { apl, startTime: 'now-1h', endTime: 'now' });
+    const { json } = await call('POST', '/v1/datasets/_apl?format=tabular', {
+      apl,
+      startTime: 'now-1h',
+      endTime: 'now',
+    });
     expect(json).toMatchObject({ format: 'tabular', tables: [{ columns: [['cart'], [1]] }], datasetNames: ['of-mcp'] });
-  }); // prettier-ignore
+  });
 
   test('finds an object of options in each starred query', async () => {
     await call('POST', '/v2/apl-starred-queries', { name: 'short', query: { apl: 'logs' } }, asOwner());
-    expect((await call('GET', '/v2/apl-starred-queries', undefined, asOwner())).json).toMatchObject([{ name: 'short', query: { apl: 'logs', queryOptions: {} } }]);
-  }); // prettier-ignore
+    expect((await call('GET', '/v2/apl-starred-queries', undefined, asOwner())).json).toMatchObject([
+      { name: 'short', query: { apl: 'logs', queryOptions: {} } },
+    ]);
+  });
 });

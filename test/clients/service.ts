@@ -13,7 +13,8 @@ export function installed(...path: readonly string[]): string | undefined {
 }
 
 /** Call it at the top of a suite. */
-export const serviceForClients = (): Client => serviceForSuite({ headerPrefix: 'X-Axiom-', personalIngest: true }).client;
+export const serviceForClients = (): Client =>
+  serviceForSuite({ headerPrefix: 'X-Axiom-', personalIngest: true }).client;
 
 /** The variables that all official clients read. */
 export const environmentOf = ({ url, personalToken, orgId }: Client) => ({

@@ -36,7 +36,10 @@ sinks:
   );
   const { problems, warnings } = JSON.parse(out.join('')) as Record<'problems' | 'warnings', Finding[]>;
   const told = [...problems, ...warnings].filter(({ message }) => !message.includes('can be read by every user'));
-  return { code, found: told.map(({ line, column, message, fix }) => `${line}:${column} ${message.replaceAll(url, 'URL')}; ${fix}`) };
+  return {
+    code,
+    found: told.map(({ line, column, message, fix }) => `${line}:${column} ${message.replaceAll(url, 'URL')}; ${fix}`),
+  };
 }
 
 interface Finding {
@@ -77,10 +80,14 @@ test('check --online names the dataset that was meant', async () => {
   await service.ask('POST', '/v1/datasets', { name: 'web' });
   const misspelt = (name: string, more = '') => checkOnline(service.url, more, name);
   expect((await misspelt('loggs')).found).toEqual([
-    expect.stringMatching(/^10:14 the service at URL has no dataset `loggs`: HTTP 404 .*; did you mean `logs`\? Else create the dataset/),
+    expect.stringMatching(
+      /^10:14 the service at URL has no dataset `loggs`: HTTP 404 .*; did you mean `logs`\? Else create the dataset/,
+    ),
   ]);
   expect((await misspelt('weeb', 'create_dataset: true')).found).toEqual([
-    expect.stringMatching(/^10:14 the dataset `weeb` does not exist yet .*; did you mean `web`\? Else `run` will try to create it/),
+    expect.stringMatching(
+      /^10:14 the dataset `weeb` does not exist yet .*; did you mean `web`\? Else `run` will try to create it/,
+    ),
   ]);
   expect((await misspelt('payments')).found).toEqual([expect.stringMatching(/; create the dataset/)]);
 });
@@ -96,27 +103,37 @@ test.for([
     1,
     '9:12 the service refuses the token for the dataset `logs`: HTTP 403 not so; check that the token is an API token that may ingest into this dataset',
   ],
-  [302, 1, '8:10 what answers at URL is no ingest service: HTTP 302 not so; check url, and that no proxy answers in its place'],
+  [
+    302,
+    1,
+    '8:10 what answers at URL is no ingest service: HTTP 302 not so; check url, and that no proxy answers in its place',
+  ],
   [503, 0, '8:10 the service at URL takes no events now: HTTP 503 not so; the agent tries until it does'],
-] as const)('check --online tells what an answer of %i means, once, and ends with %i', async ([status, code, finding]) => {
-  const service = await FakeIngest.start();
-  service.respond = (_, response) => replyWith(response, status, { message: 'not so' });
-  expect(await checkOnline(service.url)).toEqual({ code, found: [finding] });
-  expect(service.requests.map(({ body, key }) => [body.length, key.startsWith('check-')])).toEqual([[0, true]]);
-});
+] as const)(
+  'check --online tells what an answer of %i means, once, and ends with %i',
+  async ([status, code, finding]) => {
+    const service = await FakeIngest.start();
+    service.respond = (_, response) => replyWith(response, status, { message: 'not so' });
+    expect(await checkOnline(service.url)).toEqual({ code, found: [finding] });
+    expect(service.requests.map(({ body, key }) => [body.length, key.startsWith('check-')])).toEqual([[0, true]]);
+  },
+);
 
-test.skipIf(!hasOpenssl)('check --online names tls.ca where the authority is not trusted (needs: apt-get install openssl)', async () => {
-  const folder = makeTree({});
-  const server = makeCertificate(folder, 'server', makeAuthority(folder, 'authority'), { names: 'IP:127.0.0.1' });
-  const service = await FakeIngest.start(0, readCertificate(server));
-  const { code, found } = await checkOnline(service.url);
-  expect(code).toBe(1);
-  expect(found).toEqual([
-    expect.stringMatching(
-      /signed by an authority that is not trusted here \(\w+\); set tls\.ca to the file with that authority's certificate$/,
-    ),
-  ]);
-});
+test.skipIf(!hasOpenssl)(
+  'check --online names tls.ca where the authority is not trusted (needs: apt-get install openssl)',
+  async () => {
+    const folder = makeTree({});
+    const server = makeCertificate(folder, 'server', makeAuthority(folder, 'authority'), { names: 'IP:127.0.0.1' });
+    const service = await FakeIngest.start(0, readCertificate(server));
+    const { code, found } = await checkOnline(service.url);
+    expect(code).toBe(1);
+    expect(found).toEqual([
+      expect.stringMatching(
+        /signed by an authority that is not trusted here \(\w+\); set tls\.ca to the file with that authority's certificate$/,
+      ),
+    ]);
+  },
+);
 
 test('check --online tells that the service cannot be reached, and takes a complaint about no events for good', async () => {
   const { code, found } = await checkOnline('http://127.0.0.1:1');

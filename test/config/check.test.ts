@@ -32,7 +32,11 @@ const test = beginning(() => makeConfig(), 'file', 'folder');
 
 describe('check', () => {
   test('says in one line what would run', async ({ file }) => {
-    expect(await run(file)).toEqual({ code: 0, out: [`${file} is valid: would run 1 source (app) and 1 sink (store)`], error: [] });
+    expect(await run(file)).toEqual({
+      code: 0,
+      out: [`${file} is valid: would run 1 source (app) and 1 sink (store)`],
+      error: [],
+    });
     const { code, out } = await run(file, { json: true });
     expect({ code, answer: JSON.parse(out?.join('') ?? '') as unknown }).toEqual({
       code: 0,
@@ -127,19 +131,28 @@ describe('check', () => {
     expect((await run(file)).error).toEqual([]);
   });
 
-  test.skipIf(!canDropPrivileges)('warns of files that match and that this user may not read', async ({ file, folder }) => {
-    writeFileSync(join(folder, 'logs/secret.log'), 'x', { mode: 0 });
-    const checked = startUnprivileged(['check', '--config', file]);
-    expect(await checked.exited).toBe(0);
-    expect(checked.stderr()).toMatch(
-      /warning: 1 file that `.*` matches cannot be read by this user, such as .*secret\.log\n +give the user/,
-    );
-  });
+  test.skipIf(!canDropPrivileges)(
+    'warns of files that match and that this user may not read',
+    async ({ file, folder }) => {
+      writeFileSync(join(folder, 'logs/secret.log'), 'x', { mode: 0 });
+      const checked = startUnprivileged(['check', '--config', file]);
+      expect(await checked.exited).toBe(0);
+      expect(checked.stderr()).toMatch(
+        /warning: 1 file that `.*` matches cannot be read by this user, such as .*secret\.log\n +give the user/,
+      );
+    },
+  );
 
   test.each([
-    ['logs/deep', /4:15: warning: `.*\/logs\/deep` is a folder, no file\n {2}write `.*\/logs\/deep\/\*\.log` for the logs in it/],
+    [
+      'logs/deep',
+      /4:15: warning: `.*\/logs\/deep` is a folder, no file\n {2}write `.*\/logs\/deep\/\*\.log` for the logs in it/,
+    ],
     ['/usr/', /`\/usr\/` is a folder, no file\n {2}write `\/usr\/\*\.log`/],
-    ['~/logs/*.log', /4:15: warning: no file matches `.*~\/logs\/\*\.log` now\n {2}write the folder out, or `\$\{HOME\}` in quotes/],
+    [
+      '~/logs/*.log',
+      /4:15: warning: no file matches `.*~\/logs\/\*\.log` now\n {2}write the folder out, or `\$\{HOME\}` in quotes/,
+    ],
     [`${'x'.repeat(300)}/*.log`, /no file matches/],
   ])('says what is wrong with the pattern %j', async (pattern, wanted) => {
     const { file } = makeConfig();
@@ -169,7 +182,10 @@ ${file}:5:15: warning: this user may not look at 1 path that \`${folder}/logs/**
   );
 
   test('warns of a variable without braces, and shows no value', async () => {
-    const { file } = makeConfig({ source: 'exclude: [$OLD/*.log, "$$x"]', sink: 'labels: {cost: $5}\ntoken: "$TOKEN"' });
+    const { file } = makeConfig({
+      source: 'exclude: [$OLD/*.log, "$$x"]',
+      sink: 'labels: {cost: $5}\ntoken: "$TOKEN"',
+    });
     const { code, error } = await run(file);
     expect(code).toBe(0);
     expect(error).toEqual([
@@ -193,7 +209,9 @@ ${file}:5:15: warning: this user may not look at 1 path that \`${folder}/logs/**
       rest === undefined
         ? []
         : [
-            expect.stringContaining(`warning: \`url\` has \`${rest}\` behind the service's address, which the agent adds itself`),
+            expect.stringContaining(
+              `warning: \`url\` has \`${rest}\` behind the service's address, which the agent adds itself`,
+            ),
             `  write \`${wanted}\``,
           ],
     );
@@ -210,7 +228,8 @@ ${file}:5:15: warning: this user may not look at 1 path that \`${folder}/logs/**
 
   test("warns of UDP listeners only where the kernel's receive buffer is small", async () => {
     const { file, folder } = makeConfig({
-      sources: '  net: {type: syslog, listen: [tcp://127.0.0.1:0, udp://127.0.0.1:0]}\n  tcp: {type: syslog, listen: [tcp://127.0.0.1:0]}',
+      sources:
+        '  net: {type: syslog, listen: [tcp://127.0.0.1:0, udp://127.0.0.1:0]}\n  tcp: {type: syslog, listen: [tcp://127.0.0.1:0]}',
     });
     const read = readConfig(file, {});
     if (read.config === undefined) throw new Error(JSON.stringify(read.problems));
@@ -223,17 +242,27 @@ ${file}:5:15: warning: this user may not look at 1 path that \`${folder}/logs/**
       { line: 5, column: 51, message: expect.stringContaining('212992 bytes, below 4 MiB') as string },
     ]);
     expect(await warnings('4194304\n')).toEqual([]);
-    expect((await checkMachine(read.config, () => ({ file, line: 1, column: 1 }), join(folder, 'none'))).warnings).toEqual([]);
+    expect(
+      (await checkMachine(read.config, () => ({ file, line: 1, column: 1 }), join(folder, 'none'))).warnings,
+    ).toEqual([]);
   });
 });
 
 describe('check of names of fields', () => {
   const LINES = Array.from({ length: 6 }, (_, n) =>
-    JSON.stringify({ when: `2026-05-01T10:00:0${n}Z`, level: n % 2 ? 'info' : 'debug', password: 'geheim', req: { cookie: 'c' } }),
+    JSON.stringify({
+      when: `2026-05-01T10:00:0${n}Z`,
+      level: n % 2 ? 'info' : 'debug',
+      password: 'geheim',
+      req: { cookie: 'c' },
+    }),
   );
 
   /** `line:column message; fix` of each warning. `app.log` has the lines, `logs/b.log` others. */
-  async function warningsOf(source: string, { top = '', lines = LINES, others = [] as string[], path = 'app.log' } = {}) {
+  async function warningsOf(
+    source: string,
+    { top = '', lines = LINES, others = [] as string[], path = 'app.log' } = {},
+  ) {
     const folder = makeTree({ [path]: `${lines.join('\n')}\n`, 'b.log': `${others.join('\n')}\n`, tok: 'abc' });
     const second = others.length > 0 ? '  other: {type: file, include: [b.log]}\n' : '';
     const yaml = `sources:
@@ -283,7 +312,10 @@ ${top}`;
 
   test.each([
     ['a step makes', 'extend made = 1 | project-rename lvl = level | where made == 1 and lvl != "x"'],
-    ['the transform asks for', 'where isnull(error) or error != "x" | where coalesce(trace, "") != "y" | project-away error'],
+    [
+      'the transform asks for',
+      'where isnull(error) or error != "x" | where coalesce(trace, "") != "y" | project-away error',
+    ],
     [
       'the agent gives',
       'where host != "x" and file != "y" and _time > datetime(2020-01-01) | project-away message, parse_error, truncated',
@@ -329,7 +361,9 @@ describe('the configuration used', () => {
       process.chdir(join(folder, 'with'));
       expect(findConfig(undefined)).toBe('tailrace.yaml');
       process.chdir(join(folder, 'without'));
-      expect(() => findConfig(undefined)).toThrow('no configuration found: neither ./tailrace.yaml nor /etc/tailrace/tailrace.yaml exists');
+      expect(() => findConfig(undefined)).toThrow(
+        'no configuration found: neither ./tailrace.yaml nor /etc/tailrace/tailrace.yaml exists',
+      );
     } finally {
       process.chdir(before);
     }
@@ -369,7 +403,9 @@ sinks:
       '1 path that `/logs/*.log` matches will be left out, such as /logs/token.log: it is the token_file of sink "store"',
     );
     expect(text).toContain('1 path that `/logs/sub/*` matches will be left out, such as /logs/sub: it is in data_dir');
-    expect(text).toContain('1 path that `/logs/arc/**` matches will be left out, such as /logs/arc: it is in the folder of sink "keep"');
+    expect(text).toContain(
+      '1 path that `/logs/arc/**` matches will be left out, such as /logs/arc: it is in the folder of sink "keep"',
+    );
     expect(text).not.toContain('geheim');
   });
 });

@@ -17,7 +17,9 @@ const examples = listFiles(root, ['.md']).flatMap((page) => {
 
 test('documentation has configurations in README, configuration, operating and syslog', () => {
   const pages = new Set(examples.map(({ place }) => place.split(':')[0]));
-  expect([...pages]).toEqual(expect.arrayContaining(['README.md', 'docs/configuration.md', 'docs/operations.md', 'docs/syslog.md']));
+  expect([...pages]).toEqual(
+    expect.arrayContaining(['README.md', 'docs/configuration.md', 'docs/operations.md', 'docs/syslog.md']),
+  );
 });
 
 test.each(examples)('configuration of $place has no problem', ({ yaml }) => {

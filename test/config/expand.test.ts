@@ -18,7 +18,10 @@ describe('variables in a text', () => {
     ['$$${A}', '$one'],
     ['$A $ a$', '$A $ a$'],
   ])('%s becomes "%s"', (text, expected) => {
-    expect(expand(text, { A: 'one', B: 'two', EMPTY: '', UNSET: undefined })).toMatchObject({ text: expected, problems: [] });
+    expect(expand(text, { A: 'one', B: 'two', EMPTY: '', UNSET: undefined })).toMatchObject({
+      text: expected,
+      problems: [],
+    });
   });
 
   test.each(['${', 'a ${A', '${}', '${1A}', '${A-B}', '${A:-${B}}', '${A:?x}'])('%s is a problem', (text) => {
@@ -56,7 +59,9 @@ describe('variables in a configuration', () => {
     const evil = 'x\n  dataset: other';
     const fields = sourceOf(configOf(configWith({ source: 'fields: {a: "${E}"}' }), { E: '}, b: {' })).fields;
     expect(fields).toEqual({ a: '}, b: {' });
-    expect(problemsOf(configWith({ sink: 'org_id: ${E}' }), { E: evil })[0]).toContain('holds a control character or a line break');
+    expect(problemsOf(configWith({ sink: 'org_id: ${E}' }), { E: evil })[0]).toContain(
+      'holds a control character or a line break',
+    );
   });
 
   test('numbers, switches and quantities may come from variables, fields stay text', () => {
@@ -68,7 +73,12 @@ describe('variables in a configuration', () => {
       }),
       env,
     );
-    expect(sinkOf(config)).toMatchObject({ concurrency: 7, timeoutMs: 5000, compression: 'zstd', batch: { maxBytes: 65_536 } });
+    expect(sinkOf(config)).toMatchObject({
+      concurrency: 7,
+      timeoutMs: 5000,
+      compression: 'zstd',
+      batch: { maxBytes: 65_536 },
+    });
     expect(sourceOf(config).fields).toEqual({ n: '7' });
   });
 

@@ -49,7 +49,10 @@ describe('multiline', () => {
   });
 
   test.each([
-    ['multiline: {timeout: 1s}', "5:5: `multiline` has neither `start` nor `continue`; add `start: '^\\d{4}-'`, or another pattern"],
+    [
+      'multiline: {timeout: 1s}',
+      "5:5: `multiline` has neither `start` nor `continue`; add `start: '^\\d{4}-'`, or another pattern",
+    ],
     ['multiline: {start: a, continue: b}', '5:27: `start` and `continue` are both given; keep one of them'],
     [
       'max_event_bytes: 64KiB\nmultiline: {start: a, max_bytes: 65KiB}',
@@ -93,7 +96,9 @@ describe('format', () => {
 
   test('regex wants a pattern with names', () => {
     expect(fileOf("format: regex\nregex: '^(?<a>x)'").regex).toBe('^(?<a>x)');
-    expect(problemsOf(configWith({ source: 'format: regex' }))[0]).toMatch(/^5:13: `format: regex` is given without `regex`; add /);
+    expect(problemsOf(configWith({ source: 'format: regex' }))[0]).toMatch(
+      /^5:13: `format: regex` is given without `regex`; add /,
+    );
     expect(problemsOf(configWith({ source: "format: regex\nregex: '^(x)'" }))).toEqual([
       '6:12: `regex` has no named group, so that events would have no fields; name its groups: `(?<level>\\w+)`',
     ]);
@@ -127,14 +132,16 @@ describe('charset', () => {
 
   test('names are found in any spelling, themselves too, and others are not', () => {
     for (const name of CHARSETS) expect(findCharset(name)).toBe(name);
-    for (const name of ['', 'utf', 'utf-7', 'utf-32', 'latin', '__proto__', 'cp', 'windows-']) expect(findCharset(name)).toBeUndefined();
+    for (const name of ['', 'utf', 'utf-7', 'utf-32', 'latin', '__proto__', 'cp', 'windows-'])
+      expect(findCharset(name)).toBeUndefined();
     expect(problemsOf(configWith({ source: 'charset: lattin1' }))).toEqual([
       '5:14: `charset`: `lattin1` is no charset that is known; did you mean `latin1`?',
     ]);
   });
 
   test('of messages is any but UTF-16, whose characters have newlines in them', () => {
-    const of = (charset: string) => configWith({ sources: `  n: {type: syslog, listen: [udp://127.0.0.1:0], charset: ${charset}}` });
+    const of = (charset: string) =>
+      configWith({ sources: `  n: {type: syslog, listen: [udp://127.0.0.1:0], charset: ${charset}}` });
     expect(problemsOf(of('utf-16'))).toEqual([
       '5:59: `charset`: `utf-16` has newlines and NUL inside of characters; name the charset that senders write; no sender of syslog writes UTF-16',
     ]);

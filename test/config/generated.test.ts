@@ -18,7 +18,9 @@ const ENV = { TAILRACE_TOKEN: 'token-1', TAILRACE_ORG_ID: 'org-1' };
 const ROOT = join(import.meta.dirname, '..', '..');
 
 const bare = (id: string, table: Table): string =>
-  `  ${id}: {${Object.entries(table).flatMap(([key, { required, example }]) => (required ? `${key}: ${example}` : [])).join(', ')}}`; // prettier-ignore
+  `  ${id}: {${Object.entries(table)
+    .flatMap(([key, { required, example }]) => (required ? `${key}: ${example}` : []))
+    .join(', ')}}`;
 
 /** Only keys without a default. */
 const BARE = `
@@ -34,10 +36,13 @@ ${Object.values(SINK_TYPES)
 
 test('the example means the same as a configuration without any optional key', () => {
   // Relative paths of a type's keys begin at the file's folder.
-  const asText = (_key: string, value: unknown): unknown => (value === Infinity || value instanceof RegExp ? String(value) : value);
+  const asText = (_key: string, value: unknown): unknown =>
+    value === Infinity || value instanceof RegExp ? String(value) : value;
   const meaning = (text: string): unknown => {
     const { file, ...config } = configOf(text, ENV);
-    return JSON.parse(JSON.stringify({ ...config, hash: '', written: {} }, asText).replaceAll(dirname(file), '/folder'));
+    return JSON.parse(
+      JSON.stringify({ ...config, hash: '', written: {} }, asText).replaceAll(dirname(file), '/folder'),
+    );
   };
   expect(meaning(renderExample().replace(/^ *token: .*\n/m, ''))).toEqual(meaning(BARE));
 });

@@ -11,13 +11,18 @@ const SINK = 'sinks:\n  store: {type: ingest, url: "http://127.0.0.1:4100", data
 const source = (id: string): string => `sources:\n  ${id}: {type: file, include: ["/var/log/${id}.log"]}\n`;
 
 /** A folder with a main file that includes `conf.d/*.yaml`, and these files there. */
-function makeFolder(files: Readonly<Record<string, string>>, main = `include_config: [conf.d/*.yaml]\n${SINK}`): string {
+function makeFolder(
+  files: Readonly<Record<string, string>>,
+  main = `include_config: [conf.d/*.yaml]\n${SINK}`,
+): string {
   const included = Object.entries(files).map(([name, text]) => [`conf.d/${name}`, text] as const);
   return makeTree({ 'tailrace.yaml': main, ...Object.fromEntries(included) });
 }
 
 function problemsIn(folder: string): string[] {
-  return readConfig(join(folder, 'tailrace.yaml'), {}).problems.map((problem) => formatProblem(problem).replaceAll(`${folder}/`, ''));
+  return readConfig(join(folder, 'tailrace.yaml'), {}).problems.map((problem) =>
+    formatProblem(problem).replaceAll(`${folder}/`, ''),
+  );
 }
 
 test('included files add sources, sinks and tests, in the order of their names', () => {
@@ -43,7 +48,10 @@ test('included files add sources, sinks and tests, in the order of their names',
 });
 
 test('the patterns keep their order, and a file that two of them match is read once', () => {
-  const folder = makeFolder({ 'a.yaml': source('a'), 'z.yaml': source('z') }, `include_config: [conf.d/z.yaml, "conf.d/?.yaml"]\n${SINK}`);
+  const folder = makeFolder(
+    { 'a.yaml': source('a'), 'z.yaml': source('z') },
+    `include_config: [conf.d/z.yaml, "conf.d/?.yaml"]\n${SINK}`,
+  );
   expect(loadConfig(join(folder, 'tailrace.yaml'), {}).sources.map(({ id }) => id)).toEqual(['z', 'a']);
 });
 
@@ -136,14 +144,25 @@ test('a token in an included file that everyone can read is warned of, with that
 });
 
 test('hostile names, links in a circle, folders and pipes end in problems, and nothing waits', () => {
-  const folder = makeFolder({ 'a.yaml': source('a'), 'é\n\u001b[31m.yaml': source('b'), '*.yaml': 'x: [', '-rf.yaml': '\0' });
+  const folder = makeFolder({
+    'a.yaml': source('a'),
+    'é\n\u001b[31m.yaml': source('b'),
+    '*.yaml': 'x: [',
+    '-rf.yaml': '\0',
+  });
   symlinkSync('loop.yaml', join(folder, 'conf.d/loop.yaml'));
   symlinkSync('nowhere', join(folder, 'conf.d/dangling.yaml'));
   symlinkSync('.', join(folder, 'conf.d/self.yaml'));
   mkdirSync(join(folder, 'conf.d/folder.yaml'));
   const problems = problemsIn(folder);
   expect(problems.map((problem) => /^(conf\.d\/[^:]+):/.exec(problem)?.[1])).toEqual(
-    expect.arrayContaining(['conf.d/loop.yaml', 'conf.d/dangling.yaml', 'conf.d/self.yaml', 'conf.d/*.yaml', 'conf.d/-rf.yaml']),
+    expect.arrayContaining([
+      'conf.d/loop.yaml',
+      'conf.d/dangling.yaml',
+      'conf.d/self.yaml',
+      'conf.d/*.yaml',
+      'conf.d/-rf.yaml',
+    ]),
   );
   expect(problems.join('\n')).not.toMatch(/folder\.yaml/);
   for (const name of ['loop', 'dangling', 'self', '*', '-rf']) rmSync(join(folder, `conf.d/${name}.yaml`));
@@ -166,12 +185,16 @@ test('a thousand files are read, one more is refused', () => {
   const folder = makeFolder(empty, `include_config: [conf.d/*.yaml]\n${SINK}${source('a')}`);
   expect(loadConfig(join(folder, 'tailrace.yaml'), {}).tests).toHaveLength(MAX_INCLUDED_FILES);
   writeFileSync(join(folder, 'conf.d/one-more.yaml'), '');
-  expect(problemsIn(folder)).toEqual(['tailrace.yaml:1:18: `include_config` names more than 1000 files; join some of them']);
+  expect(problemsIn(folder)).toEqual([
+    'tailrace.yaml:1:18: `include_config` names more than 1000 files; join some of them',
+  ]);
 });
 
 test('included files together are bounded', () => {
   const large = `# ${'x'.repeat(1_000_000)}\n`;
-  const folder = makeFolder(Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`${10 + index}.yaml`, large])));
+  const folder = makeFolder(
+    Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`${10 + index}.yaml`, large])),
+  );
   expect(problemsIn(folder)).toContainEqual(
     expect.stringContaining('conf.d/26.yaml:1:1: the files of `include_config` up to here are larger than 16 MiB'),
   );

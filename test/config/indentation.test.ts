@@ -52,7 +52,10 @@ tests:
 const EXAMPLE = readFileSync(join(import.meta.dirname, '../../config.example.yaml'), 'utf8');
 
 /** Every line moved by `shift`, with its problems. */
-function moved(text: string, shift: number): { readonly line: string; readonly said: readonly string[]; readonly wanted: string }[] {
+function moved(
+  text: string,
+  shift: number,
+): { readonly line: string; readonly said: readonly string[]; readonly wanted: string }[] {
   const lines = text.split('\n');
   return lines.flatMap((line, index) => {
     const has = line.length - line.trimStart().length;
@@ -74,14 +77,20 @@ test.each([
   ['by hand', TEXT, -1, 26],
   ['that is the example', EXAMPLE, 1, 90],
   ['that is the example', EXAMPLE, -1, 90],
-])('a line of a configuration %s that is moved by a blank is one problem, at that line', (_name, text, shift, least) => {
-  const all = moved(text, shift);
-  expect(all.length).toBeGreaterThanOrEqual(least);
-  // Below a key without a value the line becomes one of its keys; the problem lists the known ones.
-  const isTold = (said: string, wanted: string): boolean => said === wanted || said.startsWith(`${wanted.split(' ')[0]} … known here: `);
-  expect(all.filter(({ said: [first = '', ...others], wanted }) => others.length > 0 || !isTold(first, wanted))).toEqual([]);
-  expect(all.filter(({ said, wanted }) => said[0] !== wanted).length).toBeLessThanOrEqual(1);
-});
+])(
+  'a line of a configuration %s that is moved by a blank is one problem, at that line',
+  (_name, text, shift, least) => {
+    const all = moved(text, shift);
+    expect(all.length).toBeGreaterThanOrEqual(least);
+    // Below a key without a value the line becomes one of its keys; the problem lists the known ones.
+    const isTold = (said: string, wanted: string): boolean =>
+      said === wanted || said.startsWith(`${wanted.split(' ')[0]} … known here: `);
+    expect(
+      all.filter(({ said: [first = '', ...others], wanted }) => others.length > 0 || !isTold(first, wanted)),
+    ).toEqual([]);
+    expect(all.filter(({ said, wanted }) => said[0] !== wanted).length).toBeLessThanOrEqual(1);
+  },
+);
 
 // Symptom: a key a level too deep or too high was four problems, at other lines.
 test.each([
@@ -121,8 +130,16 @@ test.each([
 
 // Symptom: whole blocks on the level of their key were two or three problems, such as "there is no source under `sources`", and none named the lines.
 test.each([
-  ['a source', 'sources:\napp:\n  type: file\n  include: [/tmp/x]\n', '2:1: … move lines 2 to 4 by 2 blanks to the right'],
-  ['the keys of a source', 'sources:\n  app:\n  type: file\n  include: [/tmp/x]\n', '3:3: … move lines 3 to 4 by 2 blanks to the right'],
+  [
+    'a source',
+    'sources:\napp:\n  type: file\n  include: [/tmp/x]\n',
+    '2:1: … move lines 2 to 4 by 2 blanks to the right',
+  ],
+  [
+    'the keys of a source',
+    'sources:\n  app:\n  type: file\n  include: [/tmp/x]\n',
+    '3:3: … move lines 3 to 4 by 2 blanks to the right',
+  ],
   [
     'the keys of a mapping, the last of its source',
     "sources:\n  app:\n    type: file\n    include: [/tmp/x]\n    multiline:\n    start: '^x'\n    timeout: 5s\n",

@@ -34,5 +34,7 @@ describe('nearest name', () => {
     ['tpye', 'type'],
   ])('of %s is %s', (name, expected) => expect(nearest(name, known)).toBe(expected));
 
-  test.each(['hostname', 'x', '', 'a'.repeat(100)])('of "%s" is none', (name) => expect(nearest(name, known)).toBeUndefined());
+  test.each(['hostname', 'x', '', 'a'.repeat(100)])('of "%s" is none', (name) =>
+    expect(nearest(name, known)).toBeUndefined(),
+  );
 });

@@ -24,9 +24,13 @@ const SHOP = `shop:
 `;
 
 const read = (folder: string) => readConfig(join(folder, 'tailrace.yaml'), { UNSET: 'x' });
-const problemsIn = (folder: string): string[] => read(folder).problems.map((each) => formatProblem(each).replaceAll(`${folder}/`, ''));
+const problemsIn = (folder: string): string[] =>
+  read(folder).problems.map((each) => formatProblem(each).replaceAll(`${folder}/`, ''));
 const withPresets = (files: Record<string, string>, main = MAIN): string =>
-  makeTree({ 'tailrace.yaml': main, ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`presets.d/${name}`, text])) });
+  makeTree({
+    'tailrace.yaml': main,
+    ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`presets.d/${name}`, text])),
+  });
 
 test('a preset of presets.d sets the keys of a source; keys beside it win, and types merge by name', () => {
   const folder = withPresets(
@@ -36,18 +40,49 @@ test('a preset of presets.d sets the keys of a source; keys beside it win, and t
   const { config, problems } = read(folder);
   expect(problems).toEqual([]);
   const [app, web] = config!.sources as FileConfig[];
-  expect(app).toMatchObject({ format: 'regex', types: { ms: 'text', n: 'int' }, multiline: { kind: 'start', pattern: '^\\d{4}-' } });
+  expect(app).toMatchObject({
+    format: 'regex',
+    types: { ms: 'text', n: 'int' },
+    multiline: { kind: 'start', pattern: '^\\d{4}-' },
+  });
   expect(web).toMatchObject({ format: 'regex', types: { pid: 'text', tid: 'int' } });
 });
 
-// prettier-ignore
 test.each([
-  ['the name of a built-in one', { 'a.yaml': `${SHOP}nginx-error: {format: text}\n` }, ['presets.d/a.yaml:8:1: the preset `nginx-error` is built in; give it another name; `preset: nginx-error` in it builds on the built-in one']],
-  ['a name that is there twice', { 'a.yaml': SHOP, 'b.yaml': '\nshop: {format: text}\n' }, ['presets.d/b.yaml:2:1: the preset `shop` is there twice: first at presets.d/a.yaml:1:1; give one of them another name, or remove it']],
-  ['a wrong pattern, named once', { 'a.yaml': "shop: {format: regex, regex: '('}\n" }, [expect.stringMatching(/^presets\.d\/a\.yaml:1:30: `regex`: `\(` is no regular expression/)]],
-  ['an unknown key of one that no source names', { 'a.yaml': `${SHOP}other: {includes: [x]}\n` }, [expect.stringMatching(/^presets\.d\/a\.yaml:8:9: unknown key `includes`/)]],
-  ['a format without its key', { 'a.yaml': `${SHOP}other: {format: regex}\n` }, [expect.stringMatching(/^presets\.d\/a\.yaml:8:17: `format: regex` is given without `regex`/)]],
-  ['a file that is no mapping', { 'a.yaml': SHOP, 'b.yaml': '- x\n' }, ['presets.d/b.yaml:1:1: an included file must be a mapping of keys; write `key: value` lines']],
+  [
+    'the name of a built-in one',
+    { 'a.yaml': `${SHOP}nginx-error: {format: text}\n` },
+    [
+      'presets.d/a.yaml:8:1: the preset `nginx-error` is built in; give it another name; `preset: nginx-error` in it builds on the built-in one',
+    ],
+  ],
+  [
+    'a name that is there twice',
+    { 'a.yaml': SHOP, 'b.yaml': '\nshop: {format: text}\n' },
+    [
+      'presets.d/b.yaml:2:1: the preset `shop` is there twice: first at presets.d/a.yaml:1:1; give one of them another name, or remove it',
+    ],
+  ],
+  [
+    'a wrong pattern, named once',
+    { 'a.yaml': "shop: {format: regex, regex: '('}\n" },
+    [expect.stringMatching(/^presets\.d\/a\.yaml:1:30: `regex`: `\(` is no regular expression/)],
+  ],
+  [
+    'an unknown key of one that no source names',
+    { 'a.yaml': `${SHOP}other: {includes: [x]}\n` },
+    [expect.stringMatching(/^presets\.d\/a\.yaml:8:9: unknown key `includes`/)],
+  ],
+  [
+    'a format without its key',
+    { 'a.yaml': `${SHOP}other: {format: regex}\n` },
+    [expect.stringMatching(/^presets\.d\/a\.yaml:8:17: `format: regex` is given without `regex`/)],
+  ],
+  [
+    'a file that is no mapping',
+    { 'a.yaml': SHOP, 'b.yaml': '- x\n' },
+    ['presets.d/b.yaml:1:1: an included file must be a mapping of keys; write `key: value` lines'],
+  ],
   ['no such preset', {}, [expect.stringMatching(/^tailrace\.yaml:2:47: `preset: shop` is not known; known: /)]],
 ])('check refuses %s', (_what, files, problems) => {
   expect(problemsIn(withPresets(files))).toEqual(problems);
@@ -62,11 +97,15 @@ test('files of presets.d and conf.d that others may write are refused; of the co
   chmodSync(join(folder, 'tailrace.yaml'), 0o646);
   chmodSync(join(more, 'more.yaml'), 0o606);
   const both = withPresets({ 'shop.yaml': SHOP }, `include_config: [${more}/*.yaml]\n${MAIN}`);
-  expect(problemsIn(both)).toEqual([`${more}/more.yaml:1:1: can be changed by other users; run \`chmod go-w ${more}/more.yaml\``]);
+  expect(problemsIn(both)).toEqual([
+    `${more}/more.yaml:1:1: can be changed by other users; run \`chmod go-w ${more}/more.yaml\``,
+  ]);
   expect(problemsIn(folder).join('\n')).toMatch(
     /^presets\.d\/shop\.yaml:1:1: can be changed by other users; run `chmod go-w .*presets\.d\/shop\.yaml`$/m,
   );
-  expect(read(folder).warnings.map(({ message }) => message)).toContain('the configuration can be changed by other users');
+  expect(read(folder).warnings.map(({ message }) => message)).toContain(
+    'the configuration can be changed by other users',
+  );
 });
 
 test('test runs the tests of presets.d, in UTC, and names the preset of one that fails', async () => {
@@ -110,7 +149,9 @@ test('preset list, show and try: built-in ones and those of presets.d', async ()
     stdout: 'no preset fits the first 2 lines\n',
   });
   expect(await tailrace(['preset', 'try'], { cwd: folder })).toMatchObject({ code: 2 });
-  expect(await tailrace(['preview', '--preset', 'shop', '--json', join(lines, 'mixed.log')], { cwd: folder })).toMatchObject({
+  expect(
+    await tailrace(['preview', '--preset', 'shop', '--json', join(lines, 'mixed.log')], { cwd: folder }),
+  ).toMatchObject({
     stdout: expect.stringContaining('"ms":7'),
   });
 });

@@ -95,7 +95,9 @@ sinks:
 
 test('a key that other agents call otherwise is answered with its name here', () => {
   const source = '{type: file, paths: [/var/log/a.log], read_from: end, max_line_bytes: 1MiB, path: x}';
-  expect(problemsOf(`sources: {app: ${source}}\nsinks: {store: {type: ingest, url: "http://127.0.0.1", dataset: logs}}\n`)).toEqual([
+  expect(
+    problemsOf(`sources: {app: ${source}}\nsinks: {store: {type: ingest, url: "http://127.0.0.1", dataset: logs}}\n`),
+  ).toEqual([
     '1:29: unknown key `paths`; it is `include` here',
     '1:54: unknown key `read_from`; it is `start_at` here',
     '1:70: unknown key `max_line_bytes`; it is `max_event_bytes` here',
@@ -134,17 +136,37 @@ describe('YAML', () => {
     ['a list', '- a\n', '1:1: the configuration must be a mapping of keys; '],
     ['a text', 'hello', '1:1: the configuration must be a mapping of keys; '],
     ['an open bracket', 'sources: [', '1:11: YAML: '],
-    ['a tab as indentation', 'sources:\n\tapp: 1\n', '2:1: YAML: Tabs are not allowed as indentation; indent with spaces'],
+    [
+      'a tab as indentation',
+      'sources:\n\tapp: 1\n',
+      '2:1: YAML: Tabs are not allowed as indentation; indent with spaces',
+    ],
     ['a second document', `${valid}\n---\na: 1\n`, '10:1: a second YAML document starts here; '],
     ['a YAML 1.1 file', `%YAML 1.1\n---\n${valid}`, '1:1: YAML 1.1 is not supported; '],
-    ['a duplicate key', `${valid}\n    url: http://b\n`, '10:5: `url` stands here a second time, first on line 8; keep one of them'],
-    ['a duplicate key in braces', configWith({ agent: 'fields: {a: 1, a: 2}' }), '1:16: `a` stands here a second time, first on line 1; '],
+    [
+      'a duplicate key',
+      `${valid}\n    url: http://b\n`,
+      '10:5: `url` stands here a second time, first on line 8; keep one of them',
+    ],
+    [
+      'a duplicate key in braces',
+      configWith({ agent: 'fields: {a: 1, a: 2}' }),
+      '1:16: `a` stands here a second time, first on line 1; ',
+    ],
     ['an anchor', configWith({ agent: 'fields: &f {a: 1}' }), '1:9: anchors (`&f`) are not supported; '],
     ['an alias', configWith({ agent: 'fields: {a: *f}' }), '1:13: aliases (`*f`) are not supported; '],
     ['a merge key', configWith({ agent: 'fields: {<<: {a: 1}}' }), '1:10: merge keys (`<<`) are not supported; '],
     ['a key that is a list', configWith({ agent: 'fields: {[a]: 1}' }), '1:10: a key must be plain text; '],
-    ['a tag', configWith({ agent: 'data_dir: !!binary aGVsbG8=' }), '1:20: tags (`tag:yaml.org,2002:binary`) are not supported; '],
-    ['an unknown tag', configWith({ agent: 'fields: {a: !python/object x}' }), '1:28: tags (`!python/object`) are not supported; '],
+    [
+      'a tag',
+      configWith({ agent: 'data_dir: !!binary aGVsbG8=' }),
+      '1:20: tags (`tag:yaml.org,2002:binary`) are not supported; ',
+    ],
+    [
+      'an unknown tag',
+      configWith({ agent: 'fields: {a: !python/object x}' }),
+      '1:28: tags (`!python/object`) are not supported; ',
+    ],
   ])('with %s is told as such', (_what, text, expected) => {
     const problems = problemsOf(text);
     expect(
@@ -196,7 +218,9 @@ describe('a file', () => {
     // Root may read anything: be somebody else for the moment.
     if (isRoot) process.seteuid?.(65_534);
     try {
-      expect(problemsOfFile(file)).toEqual(['1:1: cannot be read: permission denied; let the user that runs tailrace read it']);
+      expect(problemsOfFile(file)).toEqual([
+        '1:1: cannot be read: permission denied; let the user that runs tailrace read it',
+      ]);
     } finally {
       if (isRoot) process.seteuid?.(0);
     }
@@ -207,7 +231,9 @@ describe('a file', () => {
     const padded = text.padEnd(1024 * 1024, 'x');
     const folder = makeTree({ 'fits.yaml': padded, 'over.yaml': `${padded}x` });
     expect(loadConfig(join(folder, 'fits.yaml'), {}).sources).toHaveLength(1);
-    expect(problemsOfFile(join(folder, 'over.yaml'))).toEqual(['1:1: is larger than 1 MiB; is it a configuration? Name another file']);
+    expect(problemsOfFile(join(folder, 'over.yaml'))).toEqual([
+      '1:1: is larger than 1 MiB; is it a configuration? Name another file',
+    ]);
   });
 
   test('that is not UTF-8 is reported at the first wrong byte', () => {

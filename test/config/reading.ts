@@ -22,7 +22,8 @@ export function problemsOfFile(file: string, env: Env = {}): string[] {
   try {
     loadConfig(file, env);
   } catch (error) {
-    if (error instanceof ConfigError) return error.problems.map((problem) => formatProblem(problem).replace(`${file}:`, ''));
+    if (error instanceof ConfigError)
+      return error.problems.map((problem) => formatProblem(problem).replace(`${file}:`, ''));
     throw error;
   }
   throw new Error('the configuration is valid');
@@ -32,7 +33,13 @@ const SOURCE = 'type: file\ninclude: ["/var/log/*.log"]';
 const SINK = 'type: ingest\nurl: http://127.0.0.1:4100\ndataset: logs';
 
 /** A valid configuration of one file source `app` and one sink `store`, with more lines for each of its parts. */
-export function configWith(parts: { agent?: string; source?: string; sources?: string; sink?: string; sinks?: string }): string {
+export function configWith(parts: {
+  agent?: string;
+  source?: string;
+  sources?: string;
+  sink?: string;
+  sinks?: string;
+}): string {
   const lines = ['sources:', '  app:', ...indent(SOURCE), ...indent(parts.source), parts.sources ?? ''];
   return [parts.agent ?? '', ...lines, 'sinks:', '  store:', ...indent(SINK), ...indent(parts.sink), parts.sinks ?? '']
     .filter((line) => line !== '')

@@ -30,7 +30,9 @@ describe('inputs', () => {
   });
 
   test('must not be empty, and must leave no source out', () => {
-    expect(problemsOf(configWith({ sink: 'inputs: []' }))).toEqual(['10:13: `inputs` is empty; write a list, such as `[app]`']);
+    expect(problemsOf(configWith({ sink: 'inputs: []' }))).toEqual([
+      '10:13: `inputs` is empty; write a list, such as `[app]`',
+    ]);
     expect(problemsOf(configWith({ sources: '  in: {type: stdin}', sink: 'inputs: [app]' }))).toEqual([
       "5:3: the source `in` feeds no sink; add it to a sink's `inputs`, or remove it",
     ]);
@@ -73,7 +75,10 @@ describe('sources', () => {
 
   test("globs start at the file's folder, whose own name is no pattern", () => {
     const folder = makeTree({
-      'a[1]/t.yaml': configWith({ source: 'exclude: ["*.gz", "old/*.log"]' }).replace('/var/log/*.log', '../logs/**/*.log", "/abs/*.log'),
+      'a[1]/t.yaml': configWith({ source: 'exclude: ["*.gz", "old/*.log"]' }).replace(
+        '/var/log/*.log',
+        '../logs/**/*.log", "/abs/*.log',
+      ),
     });
     const source = fileSourceOf(loadConfig(join(folder, 'a[1]', 't.yaml'), {}));
     expect(source.include).toEqual([`${folder}/logs/**/*.log`, '/abs/*.log']);
@@ -82,9 +87,19 @@ describe('sources', () => {
 
   test('limits and units', () => {
     const source = fileSourceOf(
-      configOf(configWith({ source: 'max_event_bytes: 1KiB\nscan_interval: 250ms\nstart_at: end\nformat: json\ndataset: my-logs' })),
+      configOf(
+        configWith({
+          source: 'max_event_bytes: 1KiB\nscan_interval: 250ms\nstart_at: end\nformat: json\ndataset: my-logs',
+        }),
+      ),
     );
-    expect(source).toMatchObject({ maxEventBytes: 1024, scanIntervalMs: 250, startAt: 'end', format: 'json', dataset: 'my-logs' });
+    expect(source).toMatchObject({
+      maxEventBytes: 1024,
+      scanIntervalMs: 250,
+      startAt: 'end',
+      format: 'json',
+      dataset: 'my-logs',
+    });
     expect(problemsOf(configWith({ source: 'max_event_bytes: 1023\nscan_interval: 99ms' }))).toEqual([
       '5:22: `max_event_bytes`: `1023` is smaller than 1KiB; write a size from 1KiB to 10MiB',
       '6:20: `scan_interval`: `99ms` is shorter than 100ms; write a duration from 100ms to 1h',
@@ -150,7 +165,9 @@ describe('listen', () => {
       '5:45: the socket `/run/x` is already taken by the source `c`; choose another one',
       expect.stringContaining('is already taken by the source `d`; choose another one'),
     ]);
-    expect(() => configOf(configWith({ agent: 'telemetry: {listen: none}', sources: syslog('b', 'tcp://127.0.0.1:9600') }))).not.toThrow();
+    expect(() =>
+      configOf(configWith({ agent: 'telemetry: {listen: none}', sources: syslog('b', 'tcp://127.0.0.1:9600') })),
+    ).not.toThrow();
   });
 
   test('takes TLS, unix sockets and what systemd opened, with their keys', () => {
@@ -177,15 +194,17 @@ describe('listen', () => {
   test('a certificate of senders needs the authority that signs it, and a mode octal digits', () => {
     const base = 'type: syslog, listen: [tls://127.0.0.1:6514]';
     const problems = (keys: string) => problemsOf(configWith({ sources: `  net: {${base}, ${keys}}` })).join();
-    expect(problems('tls: {cert: /c, key: /k, require_client_cert: true}')).toContain('`require_client_cert` is given without `ca`');
+    expect(problems('tls: {cert: /c, key: /k, require_client_cert: true}')).toContain(
+      '`require_client_cert` is given without `ca`',
+    );
     expect(problems('tls: {cert: /c}')).toContain('a TLS listener has no `tls.key`');
     expect(problems('tls: {cert: /c, key: /k}, socket_mode: "0888"')).toContain('is no set of permissions');
   });
 
   test('timezone must be known', () => {
-    expect(problemsOf(configWith({ sources: '  n: {type: syslog, listen: [udp://127.0.0.1:0], timezone: Europe/Athen}' }))).toEqual([
-      '5:60: `timezone`: `Europe/Athen` is not a known time zone; did you mean `Europe/Athens`?',
-    ]);
+    expect(
+      problemsOf(configWith({ sources: '  n: {type: syslog, listen: [udp://127.0.0.1:0], timezone: Europe/Athen}' })),
+    ).toEqual(['5:60: `timezone`: `Europe/Athen` is not a known time zone; did you mean `Europe/Athens`?']);
   });
 
   test.each([
@@ -200,7 +219,9 @@ describe('listen', () => {
     const text = configWith({ source: `time: {field: at, format: "${layout}"}` });
     const { warnings } = readConfig(join(makeTree({ 'tailrace.yaml': text }), 'tailrace.yaml'), {});
     const zones = warnings.filter(({ message }) => message.includes('does not tell its offset'));
-    expect(zones.map(({ line, message }) => [line, /`(\w+)`/.exec(message)?.[1]])).toEqual(name === undefined ? [] : [[5, name]]);
+    expect(zones.map(({ line, message }) => [line, /`(\w+)`/.exec(message)?.[1]])).toEqual(
+      name === undefined ? [] : [[5, name]],
+    );
   });
 });
 
@@ -232,7 +253,9 @@ describe('sinks', () => {
   });
 
   test.each(['my_logs', 'a/b', 'é', 'a'.repeat(129), '"a b"'])('the dataset %s is refused', (name) => {
-    expect(problemsOf(configWith({}).replace('dataset: logs', `dataset: ${name}`))[0]).toContain('is not a dataset name');
+    expect(problemsOf(configWith({}).replace('dataset: logs', `dataset: ${name}`))[0]).toContain(
+      'is not a dataset name',
+    );
   });
 
   test('a dataset of digits needs quotes, and the text says so', () => {
@@ -252,16 +275,20 @@ describe('sinks', () => {
   // Symptom: `max_memory: 1MiB`, the least that there may be, was refused over a batch size that nobody wrote.
   test('a batch that nobody sized shrinks with the memory', () => {
     const bytesOf = (sink: string): number => sinkOf(configOf(configWith({ sink }))).batch.maxBytes;
-    expect([bytesOf('buffer: {max_memory: 1MiB}'), bytesOf('buffer: {max_memory: 1500KiB}\nbatch: {max_age: 5s}')]).toEqual([
-      512 * 1024,
-      750 * 1024,
-    ]);
+    expect([
+      bytesOf('buffer: {max_memory: 1MiB}'),
+      bytesOf('buffer: {max_memory: 1500KiB}\nbatch: {max_age: 5s}'),
+    ]).toEqual([512 * 1024, 750 * 1024]);
     expect(bytesOf('buffer: {max_memory: 3MiB}')).toBe(1024 * 1024);
   });
 
   test('limits of counts, and backoffs in order', () => {
     expect(
-      problemsOf(configWith({ sink: 'batch: {max_events: 10001}\nconcurrency: 65\nretry: {initial_backoff: 2s, max_backoff: 1s}' })),
+      problemsOf(
+        configWith({
+          sink: 'batch: {max_events: 10001}\nconcurrency: 65\nretry: {initial_backoff: 2s, max_backoff: 1s}',
+        }),
+      ),
     ).toEqual([
       '10:25: `max_events` must be a whole number from 1 to 10000, not `10001`',
       '11:18: `concurrency` must be a whole number from 1 to 64, not `65`',
@@ -279,7 +306,9 @@ describe('sinks', () => {
     'unixnano',
     'rfc3339',
   ])('the time format %s is accepted', (layout) => {
-    expect(sinkOf(configOf(configWith({ sink: `timestamp_field: ts\ntimestamp_format: '${layout}'` }))).timestampFormat).toBe(layout);
+    expect(
+      sinkOf(configOf(configWith({ sink: `timestamp_field: ts\ntimestamp_format: '${layout}'` }))).timestampFormat,
+    ).toBe(layout);
   });
 
   test.each([
@@ -290,7 +319,9 @@ describe('sinks', () => {
     ['Jan 2006', 'has no day'],
     ['unixmss', 'did you mean `unixms`?'],
   ])('the time format %s is refused', (layout, message) => {
-    expect(problemsOf(configWith({ sink: `timestamp_field: ts\ntimestamp_format: '${layout}'` }))[0]).toContain(message);
+    expect(problemsOf(configWith({ sink: `timestamp_field: ts\ntimestamp_format: '${layout}'` }))[0]).toContain(
+      message,
+    );
   });
 
   test.each(['X-Service', '"X Service-"', '"-"', '"X:-"'])('the header prefix %s is refused', (prefix) => {
@@ -325,9 +356,11 @@ describe('fields', () => {
     expect(problemsOf(configWith({ agent: many('a', 30), source: many('b', 31) }))).toEqual([
       "6:5: 61 fields, the agent's included, are added to every event; add at most 60, or nest them",
     ]);
-    expect(problemsOf(configWith({ agent: `fields: {a: [${Array.from({ length: 5 }, () => 'x'.repeat(4000)).join(', ')}]}` }))[0]).toMatch(
-      /^1:1: the fields added to every event take \d+ bytes; shorten them to 16384$/,
-    );
+    expect(
+      problemsOf(
+        configWith({ agent: `fields: {a: [${Array.from({ length: 5 }, () => 'x'.repeat(4000)).join(', ')}]}` }),
+      )[0],
+    ).toMatch(/^1:1: the fields added to every event take \d+ bytes; shorten them to 16384$/);
   });
 
   test('must be a mapping; an empty one has no keys', () => {
@@ -340,7 +373,9 @@ describe('fields', () => {
 
 describe('agent', () => {
   test('the data folder is the one written, else $STATE_DIRECTORY, else in the working directory', () => {
-    expect(configOf(configWith({ agent: 'data_dir: /var/lib/t' }), { STATE_DIRECTORY: '/s' }).dataDir).toBe('/var/lib/t');
+    expect(configOf(configWith({ agent: 'data_dir: /var/lib/t' }), { STATE_DIRECTORY: '/s' }).dataDir).toBe(
+      '/var/lib/t',
+    );
     expect(configOf(configWith({}), { STATE_DIRECTORY: '/s/one:/s/two' }).dataDir).toBe('/s/one');
     expect(configOf(configWith({})).dataDir).toBe(join(process.cwd(), 'tailrace-data'));
     expect(configOf(configWith({}), { STATE_DIRECTORY: '' }).dataDir).toBe(join(process.cwd(), 'tailrace-data'));
@@ -361,13 +396,19 @@ describe('agent', () => {
       liveTail: false,
       logLevel: 'debug',
     });
-    const pageOf = (telemetry: string): boolean => configOf(configWith({ agent: `telemetry: {${telemetry}}` })).telemetry.page;
+    const pageOf = (telemetry: string): boolean =>
+      configOf(configWith({ agent: `telemetry: {${telemetry}}` })).telemetry.page;
     expect(
-      ['localhost:9600', '[::1]:9600', '0.0.0.0:9600', '[::]:9600', '192.0.2.1:9600'].filter((at) => pageOf(`listen: "${at}"`)),
+      ['localhost:9600', '[::1]:9600', '0.0.0.0:9600', '[::]:9600', '192.0.2.1:9600'].filter((at) =>
+        pageOf(`listen: "${at}"`),
+      ),
     ).toEqual(['localhost:9600', '[::1]:9600']);
     expect(pageOf('listen: "0.0.0.0:9600", page: true')).toBe(true);
     expect(pageOf('page: false')).toBe(false);
-    expect(configOf(configWith({ agent: 'telemetry: {listen: "[::]:0"}' })).telemetry.listen).toEqual({ host: '::', port: 0 });
+    expect(configOf(configWith({ agent: 'telemetry: {listen: "[::]:0"}' })).telemetry.listen).toEqual({
+      host: '::',
+      port: 0,
+    });
     expect(problemsOf(configWith({ agent: 'telemetry: {listen: 9600, log_level: loud}' }))).toEqual([
       '1:21: `listen` must be text, not a number; put it in quotes: `"9600"`',
       '1:38: `log_level: loud` is not known; use one of debug, info, warn, error',
@@ -375,7 +416,9 @@ describe('agent', () => {
   });
 
   test('a key without a value is reported, a group without keys has its defaults', () => {
-    expect(problemsOf(configWith({ agent: 'data_dir:' }))).toEqual(['1:1: `data_dir` has no value; give it a value, or remove it']);
+    expect(problemsOf(configWith({ agent: 'data_dir:' }))).toEqual([
+      '1:1: `data_dir` has no value; give it a value, or remove it',
+    ]);
     expect(configOf(configWith({ agent: 'telemetry:' })).telemetry.logLevel).toBe('info');
   });
 });

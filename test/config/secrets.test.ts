@@ -55,13 +55,17 @@ describe('a secret', () => {
     const fifo = join(folder, 'fifo');
     expect(spawnSync('mkfifo', [fifo]).status).toBe(0);
     expect(failureOf({ kind: 'file', path: join(folder, 'no') }).message).toContain('ENOENT');
-    for (const path of [folder, fifo]) expect(failureOf({ kind: 'file', path }).message).toContain('is not a regular file');
+    for (const path of [folder, fifo])
+      expect(failureOf({ kind: 'file', path }).message).toContain('is not a regular file');
   });
 });
 
 describe('the token of a sink', () => {
   test('comes from a value or a file, not from both', () => {
-    expect(sinkOf(configOf(configWith({ sink: 'token: ${T}' }), { T: 'x' })).token).toEqual({ kind: 'value', value: 'x' });
+    expect(sinkOf(configOf(configWith({ sink: 'token: ${T}' }), { T: 'x' })).token).toEqual({
+      kind: 'value',
+      value: 'x',
+    });
     expect(sinkOf(configOf(configWith({}))).token).toBeUndefined();
     expect(problemsOf(configWith({ sink: 'token: ${UNSET}\ntoken_file: f' }))).toEqual([
       '10:12: the environment variable `UNSET` is not set; set UNSET, or use `token_file`',
@@ -76,10 +80,19 @@ describe('the token of a sink', () => {
       'conf/u.yaml': configWith({ sink: 'token_file: /abs/tok' }),
     });
     const tokenOf = (file: string, env = {}) => sinkOf(loadConfig(join(root, 'conf', file), env)).token;
-    expect(tokenOf('t.yaml', { CREDENTIALS_DIRECTORY: join(root, 'cred') })).toEqual({ kind: 'file', path: join(root, 'cred', 'tok') });
-    expect(tokenOf('t.yaml', { CREDENTIALS_DIRECTORY: join(root, 'none') })).toEqual({ kind: 'file', path: join(root, 'conf', 'tok') });
+    expect(tokenOf('t.yaml', { CREDENTIALS_DIRECTORY: join(root, 'cred') })).toEqual({
+      kind: 'file',
+      path: join(root, 'cred', 'tok'),
+    });
+    expect(tokenOf('t.yaml', { CREDENTIALS_DIRECTORY: join(root, 'none') })).toEqual({
+      kind: 'file',
+      path: join(root, 'conf', 'tok'),
+    });
     expect(tokenOf('t.yaml')).toEqual({ kind: 'file', path: join(root, 'conf', 'tok') });
-    expect(tokenOf('u.yaml', { CREDENTIALS_DIRECTORY: join(root, 'cred') })).toEqual({ kind: 'file', path: '/abs/tok' });
+    expect(tokenOf('u.yaml', { CREDENTIALS_DIRECTORY: join(root, 'cred') })).toEqual({
+      kind: 'file',
+      path: '/abs/tok',
+    });
   });
 
   test.each([
@@ -97,7 +110,10 @@ describe('the token of a sink', () => {
   });
 
   test('is warned of when every user can read it in the file', () => {
-    const root = makeTree({ 'plain.yaml': configWith({ sink: 'token: hunter2' }), 'variable.yaml': configWith({ sink: 'token: "${T}"' }) });
+    const root = makeTree({
+      'plain.yaml': configWith({ sink: 'token: hunter2' }),
+      'variable.yaml': configWith({ sink: 'token: "${T}"' }),
+    });
     const warningsOf = (name: string, mode: number) => {
       chmodSync(join(root, name), mode);
       return readConfig(join(root, name), { T: 'x' }).warnings;

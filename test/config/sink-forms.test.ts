@@ -10,7 +10,9 @@ import { makeTree } from '../support/temp-tree.ts';
 import { configOf, configWith, problemsOf, sinkOf } from './reading.ts';
 
 function warningsOf(text: string): string[] {
-  return readConfig(join(makeTree({ 'tailrace.yaml': text }), 'tailrace.yaml'), {}).warnings.map(({ message }) => message);
+  return readConfig(join(makeTree({ 'tailrace.yaml': text }), 'tailrace.yaml'), {}).warnings.map(
+    ({ message }) => message,
+  );
 }
 
 describe('encoding', () => {
@@ -31,7 +33,9 @@ describe('encoding', () => {
       csv: { columns: ['_time', 'a b'], extra: undefined, header: 'header' },
       createDataset: true,
     });
-    expect(sinkOf(configOf(configWith({ sink: 'encoding: json\njson: {envelope: true}\nlabels: {team: core, n: 1}' })))).toMatchObject({
+    expect(
+      sinkOf(configOf(configWith({ sink: 'encoding: json\njson: {envelope: true}\nlabels: {team: core, n: 1}' }))),
+    ).toMatchObject({
       json: { envelope: true },
       labels: { team: 'core', n: 1 },
     });
@@ -82,12 +86,20 @@ describe('tls', () => {
     const read = readConfig(file, {});
     const { problems } = await checkMachine(read.config!, (path) => read.locate(path));
     expect(problems).toEqual([
-      { file, line: 13, column: 13, message: expect.stringContaining('ENOENT'), fix: expect.stringContaining('check the path') },
+      {
+        file,
+        line: 13,
+        column: 13,
+        message: expect.stringContaining('ENOENT'),
+        fix: expect.stringContaining('check the path'),
+      },
     ]);
   });
 
   test('without an https address is reported as a likely mistake', () => {
-    expect(warningsOf(configWith({ sink: 'tls: {ca: a}' }))).toEqual(['`tls` has no effect: events and token are sent in the clear']);
+    expect(warningsOf(configWith({ sink: 'tls: {ca: a}' }))).toEqual([
+      '`tls` has no effect: events and token are sent in the clear',
+    ]);
     expect(warningsOf(https(configWith({ sink: 'tls: {ca: a}' })))).toEqual([]);
     expect(warningsOf(configWith({ sink: 'tls:' }))).toEqual([]);
   });
@@ -106,7 +118,9 @@ describe('proxy', () => {
     ['http://a b', 'is not the address of a proxy'],
     ['http://:80', 'is not the address of a proxy'],
     ['http://u:100%@p', 'has a `%` in its user or password'],
-  ])('%s is refused', (written, message) => expect(parseProxy(written)).toMatchObject({ message: expect.stringContaining(message) }));
+  ])('%s is refused', (written, message) =>
+    expect(parseProxy(written)).toMatchObject({ message: expect.stringContaining(message) }),
+  );
 
   const address = 'https://ingest.example.com';
   test.each([
@@ -136,7 +150,10 @@ describe('proxy', () => {
 
   test('is the configured one, else the one of the environment, for each address its own', () => {
     const env = { HTTPS_PROXY: 'http://from-env:1', NO_PROXY: 'api.example.com' };
-    const text = configWith({ sink: `edge_url: ${address}` }).replace('http://127.0.0.1:4100', 'https://api.example.com');
+    const text = configWith({ sink: `edge_url: ${address}` }).replace(
+      'http://127.0.0.1:4100',
+      'https://api.example.com',
+    );
     expect(sinkOf(configOf(text, env))).toMatchObject({
       url: address,
       proxy: 'http://from-env:1',
@@ -152,7 +169,9 @@ describe('proxy', () => {
     expect(inFile).toEqual([expect.stringContaining('10:12: `proxy` is not the address of a proxy')]);
     const text = configWith({}).replace('http://127.0.0.1:4100', address);
     const inEnvironment = problemsOf(text, { HTTPS_PROXY: 'socks5://user:pass-word@p' });
-    expect(inEnvironment).toEqual([expect.stringContaining('8:10: the variable HTTPS_PROXY is not an http or https proxy')]);
+    expect(inEnvironment).toEqual([
+      expect.stringContaining('8:10: the variable HTTPS_PROXY is not an http or https proxy'),
+    ]);
     expect(`${inFile.join()} ${inEnvironment.join()}`).not.toMatch(/pass.word/);
     // Where the environment is not asked, it does not matter.
     expect(() => configOf(configWith({ sink: 'proxy: http://p' }), { HTTPS_PROXY: 'socks5://p' })).not.toThrow();
@@ -169,7 +188,9 @@ test('requests that do not fit into memory together are warned of', () => {
 });
 
 test('forms have the names and keys that a data folder of the release before holds, however the keys are written', () => {
-  const sink = sinkOf(configOf(configWith({ sink: 'encoding: csv\ncsv: {header: line, extra: rest, columns: [_time, a]}' })));
+  const sink = sinkOf(
+    configOf(configWith({ sink: 'encoding: csv\ncsv: {header: line, extra: rest, columns: [_time, a]}' })),
+  );
   const form = ingestForms.formOf(sink);
   const csv = '{"columns":["_time","a"],"extra":"rest","header":"line"}';
   expect(ingestForms.nameOf(form)).toBe(`["csv",${csv},{}]`);
@@ -178,7 +199,10 @@ test('forms have the names and keys that a data folder of the release before hol
 });
 
 test.each([1, 2, 3, 8])('sinks with `memory: small` have 8 MiB in all, %i of them', (count) => {
-  const ids = Array.from({ length: count - 1 }, (_, n) => `  s${n}: {type: ingest, url: 'http://h', token: t, dataset: logs}`);
+  const ids = Array.from(
+    { length: count - 1 },
+    (_, n) => `  s${n}: {type: ingest, url: 'http://h', token: t, dataset: logs}`,
+  );
   const { sinks, written } = configOf(configWith({ agent: 'memory: small', sinks: ids.join('\n') }));
   expect(sinks).toHaveLength(count);
   const sum = sinks.reduce((bytes, { buffer }) => bytes + buffer.maxMemoryBytes, 0);
@@ -188,16 +212,25 @@ test.each([1, 2, 3, 8])('sinks with `memory: small` have 8 MiB in all, %i of the
   // Three batches always fit.
   expect((slots + 1) * slotBytes).toBeLessThanOrEqual(Math.max(sum / count, 3 * slotBytes));
   expect(sinks.map(({ concurrency }) => concurrency)).toEqual(sinks.map(() => 2));
-  expect(written['sinks']).toMatchObject({ store: { concurrency: 2, buffer: { max_memory: `${Math.floor(8192 / count)}KiB` } } });
+  expect(written['sinks']).toMatchObject({
+    store: { concurrency: 2, buffer: { max_memory: `${Math.floor(8192 / count)}KiB` } },
+  });
 });
 
 test('keys of a sink win over `memory: small`, and problems with its share are at the key that was written', () => {
   const small = (sink: string) => configWith({ agent: 'memory: small', sink });
   const { buffer, concurrency } = sinkOf(configOf(small('buffer: {max_memory: 16MiB}\nconcurrency: 3')));
   expect([buffer.maxMemoryBytes, concurrency]).toEqual([16 * 1024 ** 2, 3]);
-  expect(sinkOf(configOf(small('buffer: {sync: always}'))).buffer).toMatchObject({ maxMemoryBytes: 8 * 1024 ** 2, sync: 'always' });
+  expect(sinkOf(configOf(small('buffer: {sync: always}'))).buffer).toMatchObject({
+    maxMemoryBytes: 8 * 1024 ** 2,
+    sync: 'always',
+  });
   expect(warningsOf(small(''))).toEqual([]);
-  expect(problemsOf(small('batch: {max_bytes: 5MiB}'))).toEqual([expect.stringContaining('more than half of `buffer.max_memory` (8MiB)')]);
-  expect(problemsOf(configWith({ agent: 'memory: tiny' }))).toEqual(['1:9: `memory: tiny` is not known; use one of default, small']);
+  expect(problemsOf(small('batch: {max_bytes: 5MiB}'))).toEqual([
+    expect.stringContaining('more than half of `buffer.max_memory` (8MiB)'),
+  ]);
+  expect(problemsOf(configWith({ agent: 'memory: tiny' }))).toEqual([
+    '1:9: `memory: tiny` is not known; use one of default, small',
+  ]);
   expect(sinkOf(configOf(configWith({ agent: 'memory: ${SIZE:-small}' }))).buffer.maxMemoryBytes).toBe(8 * 1024 ** 2);
 });

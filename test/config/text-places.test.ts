@@ -17,7 +17,9 @@ function checkPlaces(yaml: string): void {
   }
 }
 
-const line = fc.stringMatching(/^[a-z|"'\\=:#é ]{0,20}$/).filter((text) => !text.includes(': ') && !text.includes(' #'));
+const line = fc
+  .stringMatching(/^[a-z|"'\\=:#é ]{0,20}$/)
+  .filter((text) => !text.includes(': ') && !text.includes(' #'));
 
 test.for(['BLOCK_LITERAL', 'BLOCK_FOLDED', 'QUOTE_DOUBLE', 'QUOTE_SINGLE', 'PLAIN'] as const)(
   'place of a character in a text is found in a scalar of type %s',
@@ -26,7 +28,12 @@ test.for(['BLOCK_LITERAL', 'BLOCK_FOLDED', 'QUOTE_DOUBLE', 'QUOTE_SINGLE', 'PLAI
       fc.property(fc.array(line, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 6 }), (lines, indent) => {
         const text = lines.join('\n');
         fc.pre(text.trim() !== '');
-        checkPlaces(stringify({ a: { before: 1, transform: text, after: 2 } }, { indent, defaultStringType: type, lineWidth: 20 }));
+        checkPlaces(
+          stringify(
+            { a: { before: 1, transform: text, after: 2 } },
+            { indent, defaultStringType: type, lineWidth: 20 },
+          ),
+        );
       }),
       { numRuns: 1000 },
     );

@@ -66,7 +66,9 @@ describe('durations', () => {
   );
 
   test('a formatted duration reads back as itself', () => {
-    const ms = fc.tuple(fc.nat(10_000), fc.constantFrom(1, 1000, 60_000, 3_600_000, 86_400_000)).map(([n, unit]) => n * unit);
+    const ms = fc
+      .tuple(fc.nat(10_000), fc.constantFrom(1, 1000, 60_000, 3_600_000, 86_400_000))
+      .map(([n, unit]) => n * unit);
     fc.assert(
       fc.property(ms, (value) => {
         expect(parseDuration(formatDuration(value))).toEqual({ ok: true, value });

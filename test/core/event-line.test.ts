@@ -51,5 +51,6 @@ test('severities of all spellings have a colour', () => {
   for (const word of ['error', 'ERROR', 'E', 'err', '50', '60', 'Fatal', 'crit', 'SEVERE'])
     expect([word, gravityOf(word)]).toEqual([word, 'bad']);
   for (const word of ['warn', 'WARNING', 'W', '40']) expect([word, gravityOf(word)]).toEqual([word, 'warn']);
-  for (const word of ['info', '30', 'debug', '', '5', 'terror']) expect([word, gravityOf(word)]).toEqual([word, undefined]);
+  for (const word of ['info', '30', 'debug', '', '5', 'terror'])
+    expect([word, gravityOf(word)]).toEqual([word, undefined]);
 });

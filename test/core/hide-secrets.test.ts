@@ -31,5 +31,9 @@ test("a proxy's password is hidden as it is written and as it is sent; users in 
   for (const form of ['p@ss/word', 'p%40ss%2Fword', base64('me:p@ss/word')])
     expect(hideSecretsIn(`a ${form} b`, secrets)).toBe('a (hidden) b');
   expect(hideSecretsIn('cannot reach http://bob:pw@host/x', [])).toBe('cannot reach http://(hidden)@host/x');
-  expect([...secretsInAddress('http://proxy:3128'), ...secretsInAddress(undefined), ...secretsInAddress('http://me@proxy')]).toEqual([]);
+  expect([
+    ...secretsInAddress('http://proxy:3128'),
+    ...secretsInAddress(undefined),
+    ...secretsInAddress('http://me@proxy'),
+  ]).toEqual([]);
 });

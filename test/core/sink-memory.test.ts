@@ -8,7 +8,12 @@ test('requests never outnumber the slots, and memory holds these and the reserve
   for (const { memoryBytes, batchBytes, concurrency } of memoryGrid()) {
     const { slotBytes, slots, requests } = divideMemory(memoryBytes, batchBytes, concurrency);
     const about = `${memoryBytes} ${batchBytes} ${concurrency}`;
-    expect([requests >= 1, requests <= slots, slots >= 2, requests <= concurrency], about).toEqual([true, true, true, true]);
+    expect([requests >= 1, requests <= slots, slots >= 2, requests <= concurrency], about).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
     expect((slots + 1) * slotBytes, about).toBeLessThanOrEqual(Math.max(memoryBytes, 3 * slotBytes));
   }
 });

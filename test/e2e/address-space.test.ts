@@ -11,9 +11,17 @@ test.each([2, 8, 16, 24, 34, 44])(
     const site = await makeSite();
     writeLines(site, 100);
     const config = configure(site, { sink: 'compression: gzip' });
-    const agent = startCommand('sh', ['-c', `ulimit -v ${gigabytes}000000; exec "$0" run --config "$1" --once`, BINARY, config]);
+    const agent = startCommand('sh', [
+      '-c',
+      `ulimit -v ${gigabytes}000000; exec "$0" run --config "$1" --once`,
+      BINARY,
+      config,
+    ]);
     if ((await agent.exited) === 0) expect(storedSeqs(site)).toEqual(range(100));
-    else expect(agent.stderr()).toMatch(/bytes of memory could not be reserved\n {2}fix: Allow more address space \(ulimit -v\)/);
+    else
+      expect(agent.stderr()).toMatch(
+        /bytes of memory could not be reserved\n {2}fix: Allow more address space \(ulimit -v\)/,
+      );
     expect(agent.stderr()).not.toContain('permissions');
   },
 );

@@ -106,13 +106,16 @@ test('agent finds the events at fault by halving where the service names none', 
 
 test('dead letters are replayed through the running agent, and without one', async () => {
   writeLines(site, 200);
-  service.respond = ({ events }) => (events.some((event) => /"seq":(42|142),/.test(event)) ? { status: 422 } : undefined);
+  service.respond = ({ events }) =>
+    events.some((event) => /"seq":(42|142),/.test(event)) ? { status: 422 } : undefined;
   const agent = startAgent();
   await until('two dead letters', async () => (await listDeadLetters(site)).length === 2);
   const refused = await command(site, 'dead-letters', 'replay', '--json');
   expect(refused.code, refused.stderr()).toBe(1);
   expect(JSON.parse(refused.stdout())).toMatchObject({ replayed: 2, refused: 2 });
-  expect((await listDeadLetters(site)).map(({ seq, file }) => [seq, file])).toEqual([42, 142].map((seq) => [seq, site.log]));
+  expect((await listDeadLetters(site)).map(({ seq, file }) => [seq, file])).toEqual(
+    [42, 142].map((seq) => [seq, site.log]),
+  );
   expect(await agent.end('SIGTERM')).toBe(0);
 
   service.respond = () => undefined;
@@ -175,7 +178,11 @@ test('a refused token pauses, says so once and turns readiness false; nothing is
   service.respond = () => ({ status: 403, body: '{"code":403,"message":"Forbidden"}' });
   const agent = startAgent();
   const line = await agent.says('delivery is paused');
-  expect(JSON.parse(line)).toMatchObject({ reason: 'unauthorized', dataset: 'logs', fix: expect.stringContaining('token') as string });
+  expect(JSON.parse(line)).toMatchObject({
+    reason: 'unauthorized',
+    dataset: 'logs',
+    fix: expect.stringContaining('token') as string,
+  });
   const address = await addressOf(agent);
   const ready = await fetch(`${address}/readyz`);
   expect(ready.status).toBe(503);

@@ -1,5 +1,14 @@
 /** `tailrace audit` with an archive: what its manifests and the ledger prove of its files, and what it says of each that is not as they say. */
-import { appendFileSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -37,10 +46,19 @@ sinks: {keep: {type: archive, path: "${path}", dataset: logs, batch: {max_age: 1
 
   /** Writes a batch of so long ago. */
   async holds(key: string, hoursAgo: number): Promise<void> {
-    const config = { id: 'keep', compression: 'zstd', path: this.path, maxBytes: undefined, keepMs: undefined } as const;
+    const config = {
+      id: 'keep',
+      compression: 'zstd',
+      path: this.path,
+      maxBytes: undefined,
+      keepMs: undefined,
+    } as const;
     const parcel = { key, dataset: 'logs', events: 1, body: Buffer.from('{}\n'), encoding: 'identity' } as const;
     const readAtMs = Date.now() - hoursAgo * 3_600_000;
-    const sent = await createArchiveSink(config, systemClock, silentLog).send({ ...parcel, readAtMs }, new AbortController().signal);
+    const sent = await createArchiveSink(config, systemClock, silentLog).send(
+      { ...parcel, readAtMs },
+      new AbortController().signal,
+    );
     expect(sent.outcome.kind).toBe('delivered');
   }
 
@@ -60,8 +78,11 @@ sinks: {keep: {type: archive, path: "${path}", dataset: logs, batch: {max_age: 1
   settles(key: string, events: number, readAtMs = Date.now()): void {
     const database = new DatabaseSync(join(this.folder, 'data/state.db'));
     database.prepare("insert into batches values (99, ?, 'keep', 'logs', ?, 1, 0)").run(key, events);
-    const columns = 'batch, seq, source, stream, from_byte, to_byte, events, content_sum, tail_length, tail_crc, digest, reads';
-    database.prepare(`insert into spans (${columns}) values (99, 0, 'app', 'gone', 0, 16, ?, 0, 0, 0, '', ?)`).run(events, `0 ${readAtMs}`);
+    const columns =
+      'batch, seq, source, stream, from_byte, to_byte, events, content_sum, tail_length, tail_crc, digest, reads';
+    database
+      .prepare(`insert into spans (${columns}) values (99, 0, 'app', 'gone', 0, 16, ?, 0, 0, 0, '', ?)`)
+      .run(events, `0 ${readAtMs}`);
     database.close();
   }
 
@@ -77,12 +98,21 @@ test('audit counts what a whole archive holds, beside the ranges that are settle
   await site.runs();
   site.settles(site.key, 2);
   const { code, text, held } = await site.audits();
-  expect(held).toMatchObject({ sink: 'keep', path: site.path, held: { batches: 1, events: 2 }, removed: {}, faults: [], fault_count: 0 });
+  expect(held).toMatchObject({
+    sink: 'keep',
+    path: site.path,
+    held: { batches: 1, events: 2 },
+    removed: {},
+    faults: [],
+    fault_count: 0,
+  });
   expect(text).toMatch(/^sink keep in .*: 1 file, 2 events, \d+ B as the manifests say$/m);
   expect(code).toBe(0);
 });
 
-const faults: Readonly<Record<string, { readonly does: (site: Site) => unknown; readonly at?: 'manifest'; readonly why: RegExp }>> = {
+const faults: Readonly<
+  Record<string, { readonly does: (site: Site) => unknown; readonly at?: 'manifest'; readonly why: RegExp }>
+> = {
   'a file was deleted': { does: ({ file }) => rmSync(file), why: /names it, and it is not there/ },
   'a file was truncated': { does: ({ file }) => truncateSync(file, 5), why: /has 5 bytes, the manifest says/ },
   'a file was extended': { does: ({ file }) => appendFileSync(file, 'more'), why: /bytes, the manifest says/ },
@@ -102,8 +132,15 @@ const faults: Readonly<Record<string, { readonly does: (site: Site) => unknown; 
     },
     why: /symbolic link/,
   },
-  'a line of a manifest is no entry': { does: ({ manifest }) => appendFileSync(manifest, '{}\n'), at: 'manifest', why: /line 2 does not/ },
-  'a manifest counts other events than the ledger': { does: (site) => site.settles(site.key, 3), why: /counts 2 events.*ledger 3/ },
+  'a line of a manifest is no entry': {
+    does: ({ manifest }) => appendFileSync(manifest, '{}\n'),
+    at: 'manifest',
+    why: /line 2 does not/,
+  },
+  'a manifest counts other events than the ledger': {
+    does: (site) => site.settles(site.key, 3),
+    why: /counts 2 events.*ledger 3/,
+  },
   'a manifest lost the line of a batch that counts as delivered': {
     does: (site) => {
       site.settles(site.key, 2);
@@ -151,7 +188,9 @@ test.each([
     fault_count: 0,
     removed: { [because]: { hours: 2, batches: 2, events: 2 } },
   });
-  expect(text).toMatch(new RegExp(`removed by ${because}: 2 hours up to \\d{4}-\\d\\d-\\d\\d/\\d\\d, 2 files, 2 events`));
+  expect(text).toMatch(
+    new RegExp(`removed by ${because}: 2 hours up to \\d{4}-\\d\\d-\\d\\d/\\d\\d, 2 files, 2 events`),
+  );
   expect(code).toBe(0);
 });
 
@@ -161,7 +200,8 @@ test('audit of two agents speaks of the archive of each, and of all of one that 
   for (const site of [alone, first, second]) await site.runs();
   rmSync(alone.file);
   expect(await alone.audits()).toMatchObject({ code: 1, held: { held: { batches: 0 } } });
-  for (const site of [first, second]) expect(await site.audits()).toMatchObject({ code: 0, held: { held: { batches: 2, events: 4 } } });
+  for (const site of [first, second])
+    expect(await site.audits()).toMatchObject({ code: 0, held: { held: { batches: 2, events: 4 } } });
 });
 
 test('audit takes files that a crash left without a line, or half written, for no fault', async () => {
@@ -175,5 +215,8 @@ test('audit takes files that a crash left without a line, or half written, for n
   appendFileSync(join(site.folder, 'app.log'), '{"n":3}\n');
   await site.runs();
   expect(readFileSync(site.manifest).subarray(0, before.length)).toEqual(before);
-  expect(await site.audits()).toMatchObject({ code: 0, held: { unlisted: 0, unfinished: 0, held: { batches: 2, events: 3 } } });
+  expect(await site.audits()).toMatchObject({
+    code: 0,
+    held: { unlisted: 0, unfinished: 0, held: { batches: 2, events: 3 } },
+  });
 });

@@ -38,7 +38,11 @@ class Stage {
   constructor(site: Site, options: ShippingOptions) {
     this.site = site;
     // Each stop comes after its sums: with the service away, waiting for it proves nothing.
-    this.options = { ...options, sink: `token: t, ${options.sink ?? QUICK}`, top: `shutdown_timeout: 1s\n${options.top ?? ''}` };
+    this.options = {
+      ...options,
+      sink: `token: t, ${options.sink ?? QUICK}`,
+      top: `shutdown_timeout: 1s\n${options.top ?? ''}`,
+    };
   }
 
   get log(): string {
@@ -68,9 +72,11 @@ class Stage {
       code = ended.code;
       this.last = JSON.parse(ended.stdout) as Audit;
       return JSON.stringify(this.last.totals) === JSON.stringify({ ...this.last.totals, ...wanted });
-    }).catch(() => expect(this.last).toMatchObject({ totals: wanted })); // prettier-ignore
+    }).catch(() => expect(this.last).toMatchObject({ totals: wanted }));
     expect({ code, ok: this.last.ok }).toEqual(
-      wanted.lost - wanted.acknowledged + wanted.gap + wanted.missing_letters > 0 ? { code: 1, ok: false } : { code: 0, ok: true },
+      wanted.lost - wanted.acknowledged + wanted.gap + wanted.missing_letters > 0
+        ? { code: 1, ok: false }
+        : { code: 0, ok: true },
     );
   }
 
@@ -113,7 +119,8 @@ const LINES = 'one\ntwo\n';
 
 /** Lines that take about 900 kB in the disk buffer, of 1 MiB. */
 const MANY = Array.from({ length: 900 }, () => `${randomBytes(499).toString('hex').slice(0, 998)}\n`).join('');
-const SMALL_BUFFER = 'compression: none, batch: {max_bytes: 1000000}, buffer: {when_full: drop_oldest, disk: {max_bytes: 1MiB}}, ';
+const SMALL_BUFFER =
+  'compression: none, batch: {max_bytes: 1000000}, buffer: {when_full: drop_oldest, disk: {max_bytes: 1MiB}}, ';
 
 const ways: Readonly<Record<string, Way>> = {
   delivered: {
@@ -295,10 +302,15 @@ const ways: Readonly<Record<string, Way>> = {
       compressed.fill(255, 200_000, 201_000);
       writeFileSync(`${stage.log}.gz`, compressed);
       utimesSync(`${stage.log}.gz`, 0, 0);
-      const sources = { app: `{type: file, include: ["${stage.site.folder}/logs/*.gz"], read_compressed: true, scan_interval: 100ms}` };
+      const sources = {
+        app: `{type: file, include: ["${stage.site.folder}/logs/*.gz"], read_compressed: true, scan_interval: 100ms}`,
+      };
       Object.assign(stage.options, { sources });
       await stage.start();
-      const line = JSON.parse(await stage.agent.says('compressed file is damaged')) as { offset: number; lostBytes: number };
+      const line = JSON.parse(await stage.agent.says('compressed file is damaged')) as {
+        offset: number;
+        lostBytes: number;
+      };
       return { settled: line.offset, lost: line.lostBytes };
     },
     reason: 'damaged',
@@ -355,7 +367,10 @@ const ways: Readonly<Record<string, Way>> = {
     // A batch that is being sent is never dropped: a refused one is asked about ever more seldom.
     options: { sink: `${SMALL_BUFFER}retry: {max_backoff: 5m}` },
     steps: async (stage) => {
-      const sources = { app: `{type: file, include: ["${stage.site.folder}/logs/*.log*"], scan_interval: 100ms}`, in: '{type: stdin}' };
+      const sources = {
+        app: `{type: file, include: ["${stage.site.folder}/logs/*.log*"], scan_interval: 100ms}`,
+        in: '{type: stdin}',
+      };
       Object.assign(stage.options, { sources, stdin: 'pipe' });
       writeFileSync(stage.log, MANY);
       stage.service('refuses');
@@ -376,7 +391,8 @@ const ways: Readonly<Record<string, Way>> = {
 
 function damageSpool(site: Site): void {
   const folder = join(site.folder, 'agent/spool/store');
-  for (const name of readdirSync(folder).filter((each) => each.endsWith('.batch'))) writeFileSync(join(folder, name), 'torn');
+  for (const name of readdirSync(folder).filter((each) => each.endsWith('.batch')))
+    writeFileSync(join(folder, name), 'torn');
 }
 
 test.for(Object.entries(ways))('audit knows in that process and in later ones: %s', async ([, way], { site }) => {
@@ -384,7 +400,9 @@ test.for(Object.entries(ways))('audit knows in that process and in later ones: %
   const knows = async (ends: Ends): Promise<void> => {
     await stage.audits(ends);
     const sinks = stage.last.streams.flatMap((each) => each.sinks);
-    const reasons = sinks.flatMap(({ ranges, unplaced }) => [...ranges, ...unplaced].flatMap(({ reason }) => reason ?? []));
+    const reasons = sinks.flatMap(({ ranges, unplaced }) =>
+      [...ranges, ...unplaced].flatMap(({ reason }) => reason ?? []),
+    );
     expect([...new Set(reasons)]).toEqual(way.reason === undefined ? [] : [way.reason]);
   };
   const ends = (await way.steps(stage)) ?? way.ends ?? {};
@@ -398,7 +416,9 @@ test.for(Object.entries(ways))('audit knows in that process and in later ones: %
   await knows(way.later ?? ends);
 });
 
-test('audit --acknowledge takes losses for known: they stay lost, and only others end a later audit with 1', async ({ site }) => {
+test('audit --acknowledge takes losses for known: they stay lost, and only others end a later audit with 1', async ({
+  site,
+}) => {
   const stage = new Stage(site, {});
   const acknowledges = () => run(['audit', '--acknowledge', '--config', join(site.folder, 'tailrace.yaml')]);
   const lose = async (): Promise<void> => {

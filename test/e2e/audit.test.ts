@@ -1,5 +1,14 @@
 /** `tailrace audit` with the real agent and the real service: what it says of refused events, a service that is away, kills, and deleted files. */
-import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
@@ -12,10 +21,14 @@ import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
 const run = tailraceFor({});
-const audit = (folder: string, ...args: readonly string[]) => run(['audit', '--config', join(folder, 'tailrace.yaml'), ...args]);
+const audit = (folder: string, ...args: readonly string[]) =>
+  run(['audit', '--config', join(folder, 'tailrace.yaml'), ...args]);
 
 /** Waits for an audit of which `isDone` holds: settlements reach the disk a moment later. */
-async function auditWhen({ folder }: { folder: string }, isDone: (found: Audit) => boolean): Promise<{ code: number; found: Audit }> {
+async function auditWhen(
+  { folder }: { folder: string },
+  isDone: (found: Audit) => boolean,
+): Promise<{ code: number; found: Audit }> {
   let last = { code: -1, found: {} as Audit };
   await until('the audit says so', async () => {
     const { code, stdout } = await audit(folder, '--json');
@@ -25,7 +38,8 @@ async function auditWhen({ folder }: { folder: string }, isDone: (found: Audit) 
   return last;
 }
 
-const rangesOf = ({ streams }: Audit, file: string): readonly Range[] => streams.find((each) => each.file === file)?.sinks[0]?.ranges ?? [];
+const rangesOf = ({ streams }: Audit, file: string): readonly Range[] =>
+  streams.find((each) => each.file === file)?.sinks[0]?.ranges ?? [];
 
 /** More fields than the service takes of one dataset. */
 const WIDE = JSON.stringify(Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`f${n}`, n])));
@@ -45,7 +59,10 @@ test('audit names the refused event, held events, and the loss of a deleted file
   const settled = await auditWhen(site, ({ totals }) => totals.settled === size);
   expect(settled).toMatchObject({
     code: 0,
-    found: { ok: true, agent: { balanced: true, sources: [{ id: 'app', accepted: 4, delivered: 3, dead_lettered: 1, lost_bytes: 0 }] } },
+    found: {
+      ok: true,
+      agent: { balanced: true, sources: [{ id: 'app', accepted: 4, delivered: 3, dead_lettered: 1, lost_bytes: 0 }] },
+    },
   });
   expect(rangesOf(settled.found, log)).toEqual([{ from: 0, to: size, state: 'settled' }]);
   const sink = settled.found.streams[0]!.sinks[0]!;

@@ -38,7 +38,10 @@ beforeAll(() => {
   const fd = openSync(first, 'w');
   // Alike in nothing but size: lines that compress about as well as logs do.
   const chunk = Buffer.from(
-    Array.from({ length: 8192 }, (_, n) => `{"n":${n},"id":"${crypto.randomUUID()}","msg":"request done, nothing else to say"}\n`).join(''),
+    Array.from(
+      { length: 8192 },
+      (_, n) => `{"n":${n},"id":"${crypto.randomUUID()}","msg":"request done, nothing else to say"}\n`,
+    ).join(''),
   );
   for (let written = 0; written < (BACKLOG_MIB / FILES) * 1024 ** 2; written += chunk.length) writeSync(fd, chunk);
   closeSync(fd);
@@ -75,7 +78,11 @@ function floodDatagrams(port: number): { readonly sent: number; stop(): void } {
   const timer = setInterval(() => {
     for (let i = 0; i < 50; i++) {
       sent += 1;
-      socket.send(`<13>1 - host app - - - datagram ${sent} ${crypto.randomUUID()} ${'x'.repeat(200)}`, port, '127.0.0.1');
+      socket.send(
+        `<13>1 - host app - - - datagram ${sent} ${crypto.randomUUID()} ${'x'.repeat(200)}`,
+        port,
+        '127.0.0.1',
+      );
     }
   }, 10);
   onTestFinished(() => {
@@ -123,8 +130,14 @@ interface Waiting {
 const slowerEach = (requests: number): number => Math.min(30, 2 ** (requests / 32));
 
 const SERVICES: Record<string, { answer: (requests: number) => FaultAnswer; timeout: string; failure?: string }> = {
-  [`answers after ${SLOW_MS} ms and more`]: { answer: (requests) => ({ delayMs: SLOW_MS * slowerEach(requests) }), timeout: '60s' },
-  'answers one byte at a time': { answer: (requests) => ({ dripMs: (SLOW_MS / 100) * slowerEach(requests) }), timeout: '60s' },
+  [`answers after ${SLOW_MS} ms and more`]: {
+    answer: (requests) => ({ delayMs: SLOW_MS * slowerEach(requests) }),
+    timeout: '60s',
+  },
+  'answers one byte at a time': {
+    answer: (requests) => ({ dripMs: (SLOW_MS / 100) * slowerEach(requests) }),
+    timeout: '60s',
+  },
   'never answers': {
     answer: () => ({ never: 'lost' }),
     timeout: '300ms',
@@ -132,7 +145,9 @@ const SERVICES: Record<string, { answer: (requests: number) => FaultAnswer; time
   },
 };
 
-const CASES = Object.keys(SERVICES).flatMap((name) => (['files', 'every kind of source'] as const).map((kind) => [name, kind] as const));
+const CASES = Object.keys(SERVICES).flatMap((name) =>
+  (['files', 'every kind of source'] as const).map((kind) => [name, kind] as const),
+);
 
 test.for(CASES)('a service that %s slows %s down, within a bounded memory', async ([name, kind]) => {
   const { answer, timeout, failure } = SERVICES[name]!;
@@ -199,13 +214,17 @@ test.for(CASES)('a service that %s slows %s down, within a bounded memory', asyn
     const deliveredBytes = service.stored.reduce((sum, event) => sum + event.length, 0);
     expect(senders.stdin.bytes + senders.tcp.bytes).toBeLessThan(HELD_BYTES + deliveredBytes);
     // Those that the kernel dropped never came: they are no events.
-    expect(counted('events_total', { source: 'udp', outcome: 'accepted' }) + droppedDatagrams()).toBeLessThanOrEqual(senders.udp.sent);
+    expect(counted('events_total', { source: 'udp', outcome: 'accepted' }) + droppedDatagrams()).toBeLessThanOrEqual(
+      senders.udp.sent,
+    );
     expect(counted('events_total', { source: 'udp', outcome: 'dropped' })).toBe(0);
   }
   for (const source of waiters) {
     expect(longest.get(source)).toMatchObject({
       sink: 'store',
-      reason: expect.stringMatching(source === 'app' ? /memory_full|service_behind/ : /memory_full|disk_buffer_full/) as string,
+      reason: expect.stringMatching(
+        source === 'app' ? /memory_full|service_behind/ : /memory_full|disk_buffer_full/,
+      ) as string,
       ...(failure === undefined ? {} : { failure }),
     });
   }

@@ -101,7 +101,9 @@ tailrace: the configuration has 1 problem; nothing was started
     expect(await checked.exited).toBe(0);
     expect(checked.stderr()).toMatch(new RegExp(`^${config}:4:31: warning: no file matches \`${path}\` now\n`));
     const agent = run();
-    expect(parseLine(await agent.says('no file matches yet, looking again at every scan'))).toMatchObject({ include: [path] });
+    expect(parseLine(await agent.says('no file matches yet, looking again at every scan'))).toMatchObject({
+      include: [path],
+    });
     writeFileSync(path, 'here I am\n');
     await until('the line', () => messagesIn(service).includes('here I am'));
     expect(await agent.end('SIGTERM')).toBe(0);
@@ -194,9 +196,15 @@ describe('files', () => {
       const inLogs = (name: string) => join(folder, 'logs', name);
       // A program: what somebody's careless glob finds first.
       // It ends in a line: NULs at a file's end are no part of it.
-      writeFileSync(inLogs('junk.log'), Buffer.concat([readFileSync(process.execPath).subarray(0, 1_000_000), Buffer.from('end\n')]));
+      writeFileSync(
+        inLogs('junk.log'),
+        Buffer.concat([readFileSync(process.execPath).subarray(0, 1_000_000), Buffer.from('end\n')]),
+      );
       const broken = ['ff', 'c328', 'c0af', 'eda080', 'f4908080', 'e282', 'f09f98', '80', 'efbbbf', '00', '0d', '0d0d'];
-      writeFileSync(inLogs('broken.log'), Buffer.concat(broken.map((hex) => Buffer.from(`61${hex}620a${hex}0a`, 'hex'))));
+      writeFileSync(
+        inLogs('broken.log'),
+        Buffer.concat(broken.map((hex) => Buffer.from(`61${hex}620a${hex}0a`, 'hex'))),
+      );
       writeFileSync(inLogs('empty.log'), '');
       expect(spawnSync('mkfifo', [inLogs('fifo.log')]).status).toBe(0);
       const agent = run('--once');
@@ -206,7 +214,10 @@ describe('files', () => {
         path: inLogs('fifo.log'),
         msg: 'skipped: it matches the pattern, but is a FIFO, no regular file',
       });
-      const lines = [...messagesOf(readFileSync(inLogs('junk.log'))), ...messagesOf(readFileSync(inLogs('broken.log')))];
+      const lines = [
+        ...messagesOf(readFileSync(inLogs('junk.log'))),
+        ...messagesOf(readFileSync(inLogs('broken.log'))),
+      ];
       expect(compareCounts(lines, messagesIn(service))).toEqual({ missing: [], extra: [] });
     },
   );
@@ -267,7 +278,10 @@ describe('service', () => {
 
   test('a missing token_file is reported by check with its place, pauses run, and is read once it exists', async () => {
     const token = join(folder, 'token');
-    writeConfig({ url: local.url, sink: `, retry: {max_backoff: 100ms, initial_backoff: 10ms}, token_file: "${token}"` });
+    writeConfig({
+      url: local.url,
+      sink: `, retry: {max_backoff: 100ms, initial_backoff: 10ms}, token_file: "${token}"`,
+    });
     writeFileSync(join(folder, 'logs', 'app.log'), 'kept until there is a token file\n');
     const checked = startProgram(['check', '--config', config]);
     expect(await checked.exited).toBe(2);
@@ -324,17 +338,20 @@ describe('machine', () => {
     );
   });
 
-  test.each(['tcp', 'udp'] as const)('a syslog port that is taken over %s ends with 1 and how to find by whom', async (protocol) => {
-    const port = protocol === 'tcp' ? await takenPort() : await takenUdpPort();
-    writeConfig({ source: `{type: syslog, listen: ["${protocol}://127.0.0.1:${port}"]}` });
-    const agent = run();
-    expect(await agent.exited).toBe(1);
-    expect(agent.stderr()).toBe(
-      `tailrace: cannot listen on ${protocol}://127.0.0.1:${port}: the port is taken by another program
+  test.each(['tcp', 'udp'] as const)(
+    'a syslog port that is taken over %s ends with 1 and how to find by whom',
+    async (protocol) => {
+      const port = protocol === 'tcp' ? await takenPort() : await takenUdpPort();
+      writeConfig({ source: `{type: syslog, listen: ["${protocol}://127.0.0.1:${port}"]}` });
+      const agent = run();
+      expect(await agent.exited).toBe(1);
+      expect(agent.stderr()).toBe(
+        `tailrace: cannot listen on ${protocol}://127.0.0.1:${port}: the port is taken by another program
   fix: find it with "ss -ln${protocol[0]}p sport = :${port}", or listen on another port
 `,
-    );
-  });
+      );
+    },
+  );
 
   test.skipIf(!canDropPrivileges)(
     'a data folder that cannot be written, or made, ends with 1 and its path (apt-get install util-linux)',

@@ -14,35 +14,40 @@ const MISSING = 'state database is missing although this folder was used before'
 test.each([
   ['deleted', MISSING, (file: string) => rmSync(file)],
   ['damaged inside', BROKEN, (file: string) => writeFileSync(file, readFileSync(file).fill(0xa5, 4096, 12_288))],
-])('a database that was %s is said so; nothing is missing, also of a file that was rotated meanwhile', async (_, said, damage) => {
-  const site = await makeSite();
-  // Also files that it would have passed over without a checkpoint are read.
-  const sources = { app: `{type: file, include: ["${site.folder}/logs/*.log*"], start_at: end, scan_interval: 100ms}` };
-  const first = startShipping(site, { sources });
-  await first.says('tailrace runs');
-  writeLines(site, 500);
-  await until('they are stored', () => site.service.stored.length === 500);
-  expect(await first.end()).toBe(0);
-  appendFileSync(site.log, '{"seq":500}\n');
-  renameSync(site.log, `${site.log}.1`);
-  writeFileSync(site.log, '{"seq":501}\n');
-  const data = join(site.folder, 'agent');
-  damage(join(data, 'state.db'));
-  const again = startShipping(site, { sources });
-  await until('every line is stored', () => new Set(storedSeqs(site)).size === 502);
-  expect(await again.end()).toBe(0);
-  expect(again.stderr()).toContain(said);
-  expect(readdirSync(data).some((name) => name.startsWith('state.db.broken-'))).toBe(said === BROKEN);
-  expect(new Set(storedSeqs(site))).toEqual(new Set(range(502)));
-  // The new one knows them.
-  const third = startShipping(site, { sources });
-  await third.says('following files');
-  const before = site.service.stored.length;
-  appendFileSync(site.log, '{"seq":502}\n');
-  await until('the last line is stored', () => site.service.stored.length > before);
-  expect(await third.end()).toBe(0);
-  expect(storedSeqs(site).length).toBe(before + 1);
-});
+])(
+  'a database that was %s is said so; nothing is missing, also of a file that was rotated meanwhile',
+  async (_, said, damage) => {
+    const site = await makeSite();
+    // Also files that it would have passed over without a checkpoint are read.
+    const sources = {
+      app: `{type: file, include: ["${site.folder}/logs/*.log*"], start_at: end, scan_interval: 100ms}`,
+    };
+    const first = startShipping(site, { sources });
+    await first.says('tailrace runs');
+    writeLines(site, 500);
+    await until('they are stored', () => site.service.stored.length === 500);
+    expect(await first.end()).toBe(0);
+    appendFileSync(site.log, '{"seq":500}\n');
+    renameSync(site.log, `${site.log}.1`);
+    writeFileSync(site.log, '{"seq":501}\n');
+    const data = join(site.folder, 'agent');
+    damage(join(data, 'state.db'));
+    const again = startShipping(site, { sources });
+    await until('every line is stored', () => new Set(storedSeqs(site)).size === 502);
+    expect(await again.end()).toBe(0);
+    expect(again.stderr()).toContain(said);
+    expect(readdirSync(data).some((name) => name.startsWith('state.db.broken-'))).toBe(said === BROKEN);
+    expect(new Set(storedSeqs(site))).toEqual(new Set(range(502)));
+    // The new one knows them.
+    const third = startShipping(site, { sources });
+    await third.says('following files');
+    const before = site.service.stored.length;
+    appendFileSync(site.log, '{"seq":502}\n');
+    await until('the last line is stored', () => site.service.stored.length > before);
+    expect(await third.end()).toBe(0);
+    expect(storedSeqs(site).length).toBe(before + 1);
+  },
+);
 
 const faketime = findProgram('faketime');
 
@@ -75,7 +80,9 @@ test.skipIf(faketime === undefined)(
   },
 );
 
-test('a data folder that is removed under the agent is logged at once and when it stops; nothing is missing', async ({ site }) => {
+test('a data folder that is removed under the agent is logged at once and when it stops; nothing is missing', async ({
+  site,
+}) => {
   const { service } = site;
   writeLines(site, 100);
   const agent = startShipping(site, { logLevel: 'debug' });
@@ -84,7 +91,12 @@ test('a data folder that is removed under the agent is logged at once and when i
   await agent.says('the state database was removed or replaced while the agent runs');
   let requests = 0;
   service.respond = () => ((requests += 1), { status: 503 });
-  appendFileSync(site.log, range(100).map((n) => `{"seq":${100 + n}}\n`).join('')); // prettier-ignore
+  appendFileSync(
+    site.log,
+    range(100)
+      .map((n) => `{"seq":${100 + n}}\n`)
+      .join(''),
+  );
   await until('they are sent', () => requests > 0);
   unlinkSync(site.log);
   await agent.says('file was deleted');

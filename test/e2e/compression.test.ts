@@ -45,7 +45,9 @@ sinks: {store: {type: ingest, url: "${service.url}", token: t, dataset: logs, ba
   );
   const run = startProgram(['run', '--once', '--config', config]);
   expect(await run.exited).toBe(0);
-  expect(service.lines.map((line) => (JSON.parse(line) as { n: number }).n).toSorted((a, b) => a - b)).toEqual(lines.map((_, n) => n));
+  expect(service.lines.map((line) => (JSON.parse(line) as { n: number }).n).toSorted((a, b) => a - b)).toEqual(
+    lines.map((_, n) => n),
+  );
   expect(run.stderr()).toContain('"dead_lettered":0');
   expect(encodingOf(service.requests.at(-1)!)).toBe(takes);
   // At most the batches in flight together asked.

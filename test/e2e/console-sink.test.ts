@@ -11,7 +11,10 @@ const LINES = 30_000;
 const lines = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, n) => `{"n":${from + n},"pad":"${'x'.repeat(60)}"}\n`).join('');
 
-function makeAgent(sink = '{type: console}', source = 'app: {type: file, include: [app.log]}'): { readonly folder: string; readonly config: string } {
+function makeAgent(
+  sink = '{type: console}',
+  source = 'app: {type: file, include: [app.log]}',
+): { readonly folder: string; readonly config: string } {
   const folder = makeTree({ 'app.log': lines(0, LINES) });
   const config = join(folder, 'tailrace.yaml');
   writeFileSync(
@@ -19,7 +22,7 @@ function makeAgent(sink = '{type: console}', source = 'app: {type: file, include
     `data_dir: ${folder}/data\nshutdown_timeout: 1s\ntelemetry: {listen: none}\nsources: {${source}}\nsinks: {screen: ${sink}}\n`,
   );
   return { folder, config };
-} // prettier-ignore
+}
 
 const test = beginning(() => makeAgent(), 'config', 'folder');
 
@@ -52,7 +55,10 @@ test('console sink waits for a slow reader', async ({ config, folder }) => {
 });
 
 test('events that a reader left unread come with the next start', async ({ config }) => {
-  const first = startCommand('sh', ['-c', `{ ${BINARY} run --once --config ${config}; echo "ended with $?" >&2; } | head -n 5`]);
+  const first = startCommand('sh', [
+    '-c',
+    `{ ${BINARY} run --once --config ${config}; echo "ended with $?" >&2; } | head -n 5`,
+  ]);
   await first.exited;
   expect(first.stderr()).toContain('"reason":"unwritable","answer":"cannot write to standard output');
   expect(first.stderr()).toContain('ended with 1');
@@ -64,8 +70,13 @@ test('events that a reader left unread come with the next start', async ({ confi
 
 // Symptom: `tailrace run | head` hung until a signal came. Cause: a reader that is gone counted as a service that is away. Fix: the agent ends as any program
 // in a pipeline.
-test('an agent whose reader goes away ends by itself, and unread events come with the next start', async ({ config }) => {
-  const first = startCommand('sh', ['-c', `{ ${BINARY} run --config ${config}; echo "ended with $?" >&2; } | head -n 5`]);
+test('an agent whose reader goes away ends by itself, and unread events come with the next start', async ({
+  config,
+}) => {
+  const first = startCommand('sh', [
+    '-c',
+    `{ ${BINARY} run --config ${config}; echo "ended with $?" >&2; } | head -n 5`,
+  ]);
   await first.exited;
   expect(first.stderr()).toContain('ended with 0');
   expect(first.stderr()).toContain('"reason":"unwritable","answer":"cannot write to standard output');
@@ -82,13 +93,20 @@ test('a kill loses nothing', async ({ config, folder }) => {
   await killed.end('SIGKILL');
   const second = startProgram(['run', '--once', '--config', config]);
   expect(await second.exited, second.stderr()).toBe(0);
-  expect(missingOf([...numbersIn(readFileSync(join(folder, 'first'), 'utf8')), ...numbersIn(second.stdout())])).toEqual([]);
+  expect(missingOf([...numbersIn(readFileSync(join(folder, 'first'), 'utf8')), ...numbersIn(second.stdout())])).toEqual(
+    [],
+  );
 });
 
 test('console sink takes standard input, too, and shows events for people', async () => {
-  const { config } = makeAgent('{type: console, style: pretty, transform: "project-away secret"}', 'pipe: {type: stdin}');
+  const { config } = makeAgent(
+    '{type: console, style: pretty, transform: "project-away secret"}',
+    'pipe: {type: stdin}',
+  );
   const agent = startProgram(['run', '--config', config], {}, 'pipe');
-  agent.process.stdin!.end('{"_time":"2026-01-02T03:04:05Z","msg":"over\\u001b[2Jlines\\nhere","n":1,"secret":"x"}\nplain\n');
+  agent.process.stdin!.end(
+    '{"_time":"2026-01-02T03:04:05Z","msg":"over\\u001b[2Jlines\\nhere","n":1,"secret":"x"}\nplain\n',
+  );
   expect(await agent.exited, agent.stderr()).toBe(0);
   const [first, second, third] = agent.stdout().split('\n');
   expect(first).toBe('2026-01-02T03:04:05Z over\\u001b[2Jlines');

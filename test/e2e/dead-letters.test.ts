@@ -3,14 +3,24 @@ import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { lockFolder } from '../../src/state/lock.ts';
-import { command, listDeadLetters, makeSite, range, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import {
+  command,
+  listDeadLetters,
+  makeSite,
+  range,
+  type Site,
+  startShipping,
+  storedSeqs,
+  writeLines,
+} from '../support/shipping.ts';
 
 let site: Site;
 
 /** Ten lines, of which the service refuses 3 and 7 until `respond` is set anew. */
 beforeEach(async () => {
   site = await makeSite();
-  site.service.respond = ({ events }) => (events.some((event) => /"seq":[37],/.test(event)) ? { status: 422 } : undefined);
+  site.service.respond = ({ events }) =>
+    events.some((event) => /"seq":[37],/.test(event)) ? { status: 422 } : undefined;
   writeLines(site, 10);
   expect(await startShipping(site, { args: ['--once'] }).exited).toBe(1);
   expect((await listDeadLetters(site)).map(({ seq }) => seq)).toEqual([3, 7]);
@@ -18,17 +28,22 @@ beforeEach(async () => {
 
 const files = (): string[] => readdirSync(join(site.folder, 'agent', 'dead-letters'));
 
-test.for([401, 403, 404])('dead-letters replay without an agent ends with 1 and the remedy when the service answers %i', async (status) => {
-  site.service.respond = () => ({ status, body: '{"message":"not you"}' });
-  const replayed = await command(site, 'dead-letters', 'replay');
-  expect(replayed.code).toBe(1);
-  expect(replayed.stderr()).toContain(`HTTP ${status} not you; ${status === 404 ? 'create the dataset' : 'check that the token'}`);
-  expect(replayed.stderr()).toContain('the dead letters are kept');
-  expect(await listDeadLetters(site)).toHaveLength(2);
-  site.service.respond = () => undefined;
-  expect((await command(site, 'dead-letters', 'replay')).code).toBe(0);
-  expect(storedSeqs(site)).toEqual(range(10));
-});
+test.for([401, 403, 404])(
+  'dead-letters replay without an agent ends with 1 and the remedy when the service answers %i',
+  async (status) => {
+    site.service.respond = () => ({ status, body: '{"message":"not you"}' });
+    const replayed = await command(site, 'dead-letters', 'replay');
+    expect(replayed.code).toBe(1);
+    expect(replayed.stderr()).toContain(
+      `HTTP ${status} not you; ${status === 404 ? 'create the dataset' : 'check that the token'}`,
+    );
+    expect(replayed.stderr()).toContain('the dead letters are kept');
+    expect(await listDeadLetters(site)).toHaveLength(2);
+    site.service.respond = () => undefined;
+    expect((await command(site, 'dead-letters', 'replay')).code).toBe(0);
+    expect(storedSeqs(site)).toEqual(range(10));
+  },
+);
 
 test('dead-letters list names a damaged file, shows the others, and ends with 1', async () => {
   const [first] = files();
@@ -63,7 +78,11 @@ test('dead-letters drop removes nothing without ids, unless --all is given', asy
   // Another command is at work on them (one that replays has no socket to ask).
   const lock = lockFolder(join(site.folder, 'agent'));
   const kept = await command(site, 'dead-letters', 'drop', first!.id);
-  expect([kept.code, files().length, kept.stderr()]).toEqual([1, 2, expect.stringContaining('is in use by another agent')]);
+  expect([kept.code, files().length, kept.stderr()]).toEqual([
+    1,
+    2,
+    expect.stringContaining('is in use by another agent'),
+  ]);
   lock.release();
   expect((await command(site, 'dead-letters', 'drop', first!.id)).code).toBe(0);
   expect((await listDeadLetters(site)).map(({ id }) => id)).toEqual([second!.id]);

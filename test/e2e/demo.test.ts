@@ -38,11 +38,18 @@ interface Counts {
 
 function countsSoFar(): Counts[] {
   const lines = demo.stdout().matchAll(/^files \d+ {2}read (\d+) {2}stored (\d+) {2}failed (\d+) {2}lag \d+ bytes$/gm);
-  return [...lines].map(([, read, stored, failed]) => ({ read: Number(read), stored: Number(stored), failed: Number(failed) }));
+  return [...lines].map(([, read, stored, failed]) => ({
+    read: Number(read),
+    stored: Number(stored),
+    failed: Number(failed),
+  }));
 }
 
 test('demo prints counts that grow, one plain line each', async () => {
-  await until('counts', () => new Set(countsSoFar().map(({ stored }) => stored)).size >= 3 || demo.process.exitCode !== null);
+  await until(
+    'counts',
+    () => new Set(countsSoFar().map(({ stored }) => stored)).size >= 3 || demo.process.exitCode !== null,
+  );
   const stored = countsSoFar().map((counts) => counts.stored);
   expect(stored, demo.stderr()).toEqual(stored.toSorted((a, b) => a - b));
   expect(stored.at(-1)).toBeGreaterThan(stored[0]!);
@@ -61,7 +68,8 @@ test.skipIf(findProgram('curl') === undefined)(
     expect(matches).toHaveLength(5);
     const times = matches.map(({ _time }) => Date.parse(_time));
     expect(times).toEqual(times.toSorted((a, b) => b - a));
-    for (const { data } of matches) expect(Object.keys(data).some((key) => key === 'message' || key === 'seq')).toBe(true);
+    for (const { data } of matches)
+      expect(Object.keys(data).some((key) => key === 'message' || key === 'seq')).toBe(true);
   },
 );
 
@@ -73,7 +81,11 @@ function asking(stdout: string): (rest: string) => Promise<{ _time: string; data
     const reply = await fetch(`${service}/v1/datasets/_apl?format=legacy`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ apl: `['demo-logs'] | ${rest}`, startTime: '2000-01-01T00:00:00Z', endTime: '2100-01-01T00:00:00Z' }),
+      body: JSON.stringify({
+        apl: `['demo-logs'] | ${rest}`,
+        startTime: '2000-01-01T00:00:00Z',
+        endTime: '2100-01-01T00:00:00Z',
+      }),
     });
     expect(reply.status).toBe(200);
     return ((await reply.json()) as { matches?: { _time: string; data: { message: string } }[] }).matches ?? [];
@@ -90,14 +102,20 @@ test('sample lines and old logs have their own times', async () => {
 
   const [run] = readdirSync(folder);
   writeFileSync(join(folder, run!, 'sample-app', 'old.log'), '2020-05-01T10:00:00.250Z INFO an old line\n');
-  await until('the old line', async () => (await query('where message contains "an old line"')).length > 0, { withinMs: 300_000 });
-  expect(Date.parse((await query('where message contains "an old line"'))[0]!._time)).toBe(Date.parse('2020-05-01T10:00:00.250Z'));
+  await until('the old line', async () => (await query('where message contains "an old line"')).length > 0, {
+    withinMs: 300_000,
+  });
+  expect(Date.parse((await query('where message contains "an old line"'))[0]!._time)).toBe(
+    Date.parse('2020-05-01T10:00:00.250Z'),
+  );
   if (!existsSync(MACHINE_LOG)) return;
   // The machine's zone is that of this process.
   const first = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) .*/m.exec(readFileSync(MACHINE_LOG, 'utf8'));
   if (!first) return;
   const [line, day, time] = first;
-  await until('its line', async () => (await query(`where message == ${JSON.stringify(line)}`)).length > 0, { withinMs: 300_000 });
+  await until('its line', async () => (await query(`where message == ${JSON.stringify(line)}`)).length > 0, {
+    withinMs: 300_000,
+  });
   for (const { _time } of await query(`where message == ${JSON.stringify(line)}`))
     expect(Date.parse(_time)).toBe(Date.parse(`${day}T${time}`));
 });
@@ -143,9 +161,20 @@ test('demo --keep keeps data and configuration, and says how to go on with them'
   const listed = startProgram(['tokens', 'list', '--data', join(folder, 'service'), '--json']);
   expect(await listed.exited).toBe(0);
   expect(listed.stdout()).not.toContain('environment-');
-  const made = startProgram(['tokens', 'create', 'agent', '--ingest', '*', '--manage-datasets', '--data', join(folder, 'service')]);
+  const made = startProgram([
+    'tokens',
+    'create',
+    'agent',
+    '--ingest',
+    '*',
+    '--manage-datasets',
+    '--data',
+    join(folder, 'service'),
+  ]);
   expect(await made.exited, made.stderr()).toBe(0);
-  const checked = startProgram(['check', '--config', join(folder, 'tailrace.yaml')], { TAILRACE_TOKEN: made.stdout().trim() });
+  const checked = startProgram(['check', '--config', join(folder, 'tailrace.yaml')], {
+    TAILRACE_TOKEN: made.stdout().trim(),
+  });
   expect(await checked.exited, checked.stderr()).toBe(0);
 });
 
@@ -163,9 +192,14 @@ test.skipIf(lacksJournal !== undefined)(
     add('before its start');
     // As if it were the machine's own.
     const real = findProgram('journalctl')!;
-    writeFileSync(join(home, 'journalctl'), `#!/bin/sh\nexec ${real} --directory=${home}/journal "$@"\n`, { mode: 0o755 });
+    writeFileSync(join(home, 'journalctl'), `#!/bin/sh\nexec ${real} --directory=${home}/journal "$@"\n`, {
+      mode: 0o755,
+    });
     const shown = startProgram(['demo', '--data', join(home, 'data')], { PATH: `${home}:${process.env['PATH']}` });
-    await until('its introduction', () => shown.stdout().includes('Ctrl-C ends it.') || shown.process.exitCode !== null);
+    await until(
+      'its introduction',
+      () => shown.stdout().includes('Ctrl-C ends it.') || shown.process.exitCode !== null,
+    );
     add('while it runs');
     const query = asking(shown.stdout());
     for (const text of ['before its start', 'while it runs'])
@@ -183,7 +217,9 @@ test('demo on SIGINT delivers what it read, says so in numbers that agree, and l
   expect(demo.stdout()).toContain('\nStopping: delivering what was read …\n');
   expect(demo.stdout().split('\n').slice(-3)).toEqual([
     `Done: stored ${last.read} events, as the service counts them; 0 failed, 0 lost.`,
-    expect.stringMatching(/^The demo's data and configuration are removed; `(?:bin\/)?tailrace demo --keep` keeps them\.$/),
+    expect.stringMatching(
+      /^The demo's data and configuration are removed; `(?:bin\/)?tailrace demo --keep` keeps them\.$/,
+    ),
     '',
   ]);
   expect(demo.stderr()).toMatch(/^Starting the local service …\n/);
@@ -195,7 +231,10 @@ test('demo on SIGINT delivers what it read, says so in numbers that agree, and l
 test('demo closes its service when it cannot count the events', async () => {
   const home = makeTree({});
   const failing = startProgram(['demo', '--data', home]);
-  await until('its introduction', () => failing.stdout().includes('Ctrl-C ends it.') || failing.process.exitCode !== null);
+  await until(
+    'its introduction',
+    () => failing.stdout().includes('Ctrl-C ends it.') || failing.process.exitCode !== null,
+  );
   const [, service] = /^ {2}service {2}(http:\S+)$/m.exec(failing.stdout())!;
   const headers = { authorization: `Bearer ${tokensOf(failing.stdout()).personal_token}`, 'X-Service-Org-ID': 'demo' };
   expect((await fetch(`${service}/v2/datasets/demo-logs`, { method: 'DELETE', headers })).status).toBe(204);
@@ -214,5 +253,7 @@ test.each([
   const failed = startProgram(['demo', ...args], env);
   expect(await failed.exited).toBe(1);
   expect(failed.stdout()).toBe('');
-  expect(failed.stderr()).toMatch(/^tailrace: cannot make the demo's data folder: ENOTDIR: .*demo\.test\.ts.*\n  fix: .*--data.*TMPDIR\n$/);
+  expect(failed.stderr()).toMatch(
+    /^tailrace: cannot make the demo's data folder: ENOTDIR: .*demo\.test\.ts.*\n  fix: .*--data.*TMPDIR\n$/,
+  );
 });

@@ -1,5 +1,14 @@
 /** `tailrace explain` with the real binary: what it says of each kind of path, beside a running agent and without one. */
-import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
@@ -180,16 +189,26 @@ test('explain gives the reason that delivery waits: a service that is away, or a
     dataset: 'logs',
     failure: expect.stringContaining('HTTP 500'),
   });
-  expect((await read(config, log)).text).toMatch(/waits +\d+ s for sink "store", dataset "logs": service_behind; server_error: HTTP 500/);
+  expect((await read(config, log)).text).toMatch(
+    /waits +\d+ s for sink "store", dataset "logs": service_behind; server_error: HTTP 500/,
+  );
   expect((await read(config, log)).text).toMatch(/saved +\d+, where .*; what is not delivered before it is sent again/);
   service.respond = () => ({ status: 403 });
   const isPaused = async (): Promise<boolean> => (await ask(config, log)).json['paused'] !== undefined;
   await until('the dataset is paused', isPaused, { everyMs: 100 });
-  expect((await read(config, log)).text).toMatch(/paused +sink "store", dataset "logs": HTTP 403.*; check that the token/);
+  expect((await read(config, log)).text).toMatch(
+    /paused +sink "store", dataset "logs": HTTP 403.*; check that the token/,
+  );
 });
 
 /** Paths, and the answer for each. */
-const PATHS: readonly [what: string, make: (path: string) => void, name: string, reason: RegExp, fix: RegExp | undefined][] = [
+const PATHS: readonly [
+  what: string,
+  make: (path: string) => void,
+  name: string,
+  reason: RegExp,
+  fix: RegExp | undefined,
+][] = [
   [
     'a path in another folder',
     () => {},
@@ -213,7 +232,13 @@ const PATHS: readonly [what: string, make: (path: string) => void, name: string,
   ],
   ['a hidden name', (path) => writeFileSync(path, 'x\n'), '.a.log', /begins with a dot/, /change that/],
   ['a deeper folder', () => {}, 'sub/a.log', /in a folder below; "\*\*" stands for/, /change that/],
-  ['an excluded file', (path) => writeFileSync(path, 'x\n'), 'a.tmp.log', /exclude pattern "\*\.tmp\.log" matches it/, /narrower/],
+  [
+    'an excluded file',
+    (path) => writeFileSync(path, 'x\n'),
+    'a.tmp.log',
+    /exclude pattern "\*\.tmp\.log" matches it/,
+    /narrower/,
+  ],
   [
     'a file in an excluded folder',
     (path) => (mkdirSync(join(path, '..'), { recursive: true }), writeFileSync(path, 'x\n')),
@@ -249,7 +274,9 @@ test('explain gives reason and fix of a file that is not read, with an agent and
     const answer = await askAgent(join(folder, 'agent'), { command: 'explain', args: [resolve(path)] });
     return (answer!.result as Explained[])[0]!;
   });
-  expect((await read(config, join(logs, 'a.tmp.log'))).text).toMatch(/source app does not read it: the exclude pattern .*\n +to do +make/);
+  expect((await read(config, join(logs, 'a.tmp.log'))).text).toMatch(
+    /source app does not read it: the exclude pattern .*\n +to do +make/,
+  );
 });
 
 test('explain follows a link, and tells of a vanished file, compressed ones and old ones', async () => {
@@ -266,12 +293,18 @@ test('explain follows a link, and tells of a vanished file, compressed ones and 
   await until('both are stored', () => service.stored.length === 2);
   const link = await ask(config, join(logs, 'link.log'));
   expect(link.json).toMatchObject({ isRead: true, linkTo: target, offset: 4 });
-  expect((await ask(config, target)).json).toMatchObject({ isRead: true, reason: expect.stringContaining('another name') });
+  expect((await ask(config, target)).json).toMatchObject({
+    isRead: true,
+    reason: expect.stringContaining('another name'),
+  });
   rmSync(join(logs, 'gone.log'));
   const isGone = async (): Promise<boolean> => (await ask(config, join(logs, 'gone.log'))).json['state'] === 'deleted';
   await until('the deletion is seen', isGone, { everyMs: 200 });
   const old = await ask(config, join(logs, 'old.log'));
-  expect(old).toMatchObject({ code: 1, json: { reason: expect.stringContaining('ignore_older'), fix: expect.any(String) } });
+  expect(old).toMatchObject({
+    code: 1,
+    json: { reason: expect.stringContaining('ignore_older'), fix: expect.any(String) },
+  });
 });
 
 test('explain says whether compressed files are read', async () => {

@@ -87,7 +87,8 @@ test.for([false, true])(
     const lines = 50_000;
     const poison = range(5).map((nth) => nth * 10_000 + 1234 * nth + 17);
     writeLines(site, lines);
-    service.respond = ({ events }) => (events.some((event) => poison.includes(seqOf(event))) ? { status: 400 } : undefined);
+    service.respond = ({ events }) =>
+      events.some((event) => poison.includes(seqOf(event))) ? { status: 400 } : undefined;
     const sink = `${QUICK}, batch: {max_age: 1s, max_bytes: 4MiB, max_events: 10000}`;
     let shipping = await startAgent(sink);
     if (isKilled) {
@@ -118,7 +119,9 @@ test.for([false, true])(
       );
       expect(keys.size > 1).toBe(ill > 0);
     }
-    console.log(`poison: ${batches.map(({ events, keys }) => `${keys.size - 1} extra for ${events.length}`).join(', ')}`);
+    console.log(
+      `poison: ${batches.map(({ events, keys }) => `${keys.size - 1} extra for ${events.length}`).join(', ')}`,
+    );
   },
 );
 
@@ -179,7 +182,8 @@ test.for(['seconds', 'a date'])('no worker sends before a Retry-After in %s is o
 const FOR_A_WHILE: Record<string, (request: FaultRequest, nth: number) => FaultAnswer> = {
   'a storm of 503s': () => ({ status: 503 }),
   'answers of 403 for a while': () => ({ status: 403 }),
-  'replies lost after storing': (_, nth) => [{ storeAndBreak: true }, { storeAndTear: true }, { never: 'stored' as const }][nth % 3]!,
+  'replies lost after storing': (_, nth) =>
+    [{ storeAndBreak: true }, { storeAndTear: true }, { never: 'stored' as const }][nth % 3]!,
   'connections that break': (_, nth) => (nth % 2 === 0 ? { cut: true } : { never: 'lost' }),
 };
 
@@ -283,7 +287,8 @@ class Writer {
   /** Makes the next line. */
   write(): string {
     const seq = this.lines.length;
-    const tag = seq % 997 === 500 ? 'bad-one' : seq % 401 === 7 ? 'no-one' : 'x'.repeat(Math.floor(this.#random() * 60));
+    const tag =
+      seq % 997 === 500 ? 'bad-one' : seq % 401 === 7 ? 'no-one' : 'x'.repeat(Math.floor(this.#random() * 60));
     const line = this.#random() < 0.5 ? `{"seq":${seq},"tag":"${tag}"}` : `seq=${seq} a line of text ${tag}`;
     this.lines.push(line);
     return line;
@@ -331,20 +336,25 @@ test.for(FAULT_SEEDS)(
     const isRefused = (line: string): boolean => isBad(line) || isNamed(line);
     const wanted = () => writer.lines.filter((line) => !isRefused(line)).map(seqOf);
     const refused = writer.lines.filter(isRefused).map(seqOf);
-    await until('all is stored', () => service.stored.length >= wanted().length, { withinMs: 120_000, everyMs: 50 }).catch(
-      async (error: unknown) => {
-        const stored = new Set(storedSeqs(site));
-        const missing = wanted().filter((seq) => !stored.has(seq));
-        const letters = (await listDeadLetters(site)).filter(({ seq }) => missing.includes(seq));
-        const letter = letters.length > 0 ? `${letters.length} of them dead letters: ${letters[0]!.reason}` : 'no dead letters';
-        throw new Error(
-          `${missing.length} lines are not stored, from ${missing[0]} on (${letter}); the agent said:\n${shipping.agent.stderr().slice(-3000)}`,
-          { cause: error },
-        );
-      },
-    );
+    await until('all is stored', () => service.stored.length >= wanted().length, {
+      withinMs: 120_000,
+      everyMs: 50,
+    }).catch(async (error: unknown) => {
+      const stored = new Set(storedSeqs(site));
+      const missing = wanted().filter((seq) => !stored.has(seq));
+      const letters = (await listDeadLetters(site)).filter(({ seq }) => missing.includes(seq));
+      const letter =
+        letters.length > 0 ? `${letters.length} of them dead letters: ${letters[0]!.reason}` : 'no dead letters';
+      throw new Error(
+        `${missing.length} lines are not stored, from ${missing[0]} on (${letter}); the agent said:\n${shipping.agent.stderr().slice(-3000)}`,
+        { cause: error },
+      );
+    });
     await until('all dead letters', async () => (await listDeadLetters(site)).length >= refused.length);
-    appendFileSync(join(site.folder, 'logs', 'fresh.log'), `${(writer.lines.push('{"seq":999999}'), '{"seq":999999}')}\n`);
+    appendFileSync(
+      join(site.folder, 'logs', 'fresh.log'),
+      `${(writer.lines.push('{"seq":999999}'), '{"seq":999999}')}\n`,
+    );
     await until('a fresh line is stored', () => service.stored.some((event) => seqOf(event) === 999_999));
     await finish(shipping);
     expect(storedSeqs(site)).toEqual(wanted());

@@ -1,5 +1,14 @@
 /** What the options of the file source make of lines and of their order, under the real agent. */
-import { appendFileSync, mkdirSync, readdirSync, readlinkSync, renameSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import iconv from 'iconv-lite';
 import { expect } from 'vitest';
@@ -17,7 +26,11 @@ function byName({ service }: Site): Record<string, string[]> {
 }
 
 /** One source for each entry, which follows the file of its name. */
-function sourcesOf({ folder }: Site, options: Readonly<Record<string, string>>, scanInterval = '100ms'): Record<string, string> {
+function sourcesOf(
+  { folder }: Site,
+  options: Readonly<Record<string, string>>,
+  scanInterval = '100ms',
+): Record<string, string> {
   const source = ([id, more]: [string, string]): [string, string] => [
     id,
     `{type: file, include: ["${folder}/logs/${id}.log"], scan_interval: ${scanInterval}, ${more}}`,
@@ -34,7 +47,10 @@ test('an unfinished line is sent whole after partial_timeout, when its file is r
   const path = (name: string): string => join(site.folder, 'logs', `${name}.log`);
   // Scans that are an hour apart have no part in it.
   const sources = sourcesOf(site, { waits: 'partial_timeout: 1s' }, '1h');
-  Object.assign(sources, sourcesOf(site, { stays: 'partial_timeout: 1h', rotated: 'partial_timeout: 1h', deleted: 'partial_timeout: 1h' }));
+  Object.assign(
+    sources,
+    sourcesOf(site, { stays: 'partial_timeout: 1h', rotated: 'partial_timeout: 1h', deleted: 'partial_timeout: 1h' }),
+  );
   for (const name of Object.keys(sources)) writeFileSync(path(name), `${name} whole\n${name} ${LONG}`);
   const first = startShipping(site, { sources });
   await until('the whole lines and the timeout’s are stored', () => site.service.stored.length === 5);
@@ -90,12 +106,18 @@ test('lines are joined by start and by continue pattern, over a restart, until m
   writeFileSync(path('bytes'), `T 1\n${'x'.repeat(700)}\n${'y'.repeat(700)}\nT 2\n`);
   writeFileSync(path('timeout'), 'T 1\nat last\n');
   const first = startShipping(site, { sources });
-  await until('what is over is stored', () => Object.keys(byName(site)).length === 5 && site.service.stored.length >= 6);
+  await until(
+    'what is over is stored',
+    () => Object.keys(byName(site)).length === 5 && site.service.stored.length >= 6,
+  );
   expect(await first.end()).toBe(0);
   appendFileSync(path('start'), 'still of 2\nT 3\n');
   appendFileSync(path('continue'), ' still of 2\n3\n');
   const again = startShipping(site, { sources });
-  await until('what was open is stored', () => byName(site)['start']!.length === 2 && byName(site)['continue']!.length === 2);
+  await until(
+    'what was open is stored',
+    () => byName(site)['start']!.length === 2 && byName(site)['continue']!.length === 2,
+  );
   expect(await again.end()).toBe(0);
   const { lines, bytes, ...others } = byName(site);
   expect(others).toEqual({
@@ -119,9 +141,14 @@ const CHARSETS: readonly [charset: string, mark: string, text: string][] = [
   ['utf-8', '\ufeff', 'Grüße 😀'],
 ];
 
-test('files in other charsets are read in UTF-8, and over a restart go on at the byte where they were', async ({ site }) => {
+test('files in other charsets are read in UTF-8, and over a restart go on at the byte where they were', async ({
+  site,
+}) => {
   const path = (name: string): string => join(site.folder, 'logs', `${name}.log`);
-  const sources = sourcesOf(site, Object.fromEntries(CHARSETS.map(([charset]) => [charset, `charset: ${charset}, partial_timeout: 1h`])));
+  const sources = sourcesOf(
+    site,
+    Object.fromEntries(CHARSETS.map(([charset]) => [charset, `charset: ${charset}, partial_timeout: 1h`])),
+  );
   const sizes: Record<string, number> = {};
   const unfinished: [string, Buffer][] = [];
   for (const [charset, mark, text] of CHARSETS) {
@@ -148,14 +175,23 @@ test('files in other charsets are read in UTF-8, and over a restart go on at the
   const again = startShipping(site, { sources });
   await until('the others are stored', () => site.service.stored.length >= 4 * CHARSETS.length);
   expect(await again.end()).toBe(0);
-  expect(byName(site)).toEqual(Object.fromEntries(CHARSETS.map(([charset, , text]) => [charset, range(4).map((n) => `${text} ${n + 1}`)])));
+  expect(byName(site)).toEqual(
+    Object.fromEntries(CHARSETS.map(([charset, , text]) => [charset, range(4).map((n) => `${text} ${n + 1}`)])),
+  );
 });
 
-test('a loud file does not starve a quiet one; with oldest_first, files come one after the other, the oldest first', async ({ site }) => {
+test('a loud file does not starve a quiet one; with oldest_first, files come one after the other, the oldest first', async ({
+  site,
+}) => {
   const write = (path: string, lines: number, age: number): void => {
     const file = join(site.folder, 'logs', path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, range(lines).map((n) => `${n} ${'x'.repeat(100)}\n`).join('')); // prettier-ignore
+    writeFileSync(
+      file,
+      range(lines)
+        .map((n) => `${n} ${'x'.repeat(100)}\n`)
+        .join(''),
+    );
     utimesSync(file, new Date(Date.now() - age), new Date(Date.now() - age));
   };
   // More than a turn, which is 4 MiB.
@@ -164,7 +200,8 @@ test('a loud file does not starve a quiet one; with oldest_first, files come one
   write('oldest/a-young.log', 60_000, 1000);
   write('oldest/b-oldest.log', 60_000, 3_600_000);
   write('oldest/c-older.log', 60_000, 60_000);
-  const source = (folder: string, more = ''): string => `{type: file, include: ["${site.folder}/logs/${folder}/*.log"]${more}}`;
+  const source = (folder: string, more = ''): string =>
+    `{type: file, include: ["${site.folder}/logs/${folder}/*.log"]${more}}`;
   const agent = startShipping(site, {
     sources: { fair: source('fair'), oldest: source('oldest', ', order: oldest_first') },
     sink: `${QUICK}, concurrency: 1`,
@@ -174,9 +211,9 @@ test('a loud file does not starve a quiet one; with oldest_first, files come one
   const files = site.service.stored.map((event) => /"file":"[^"]*\/([^/"]+)\.log"/.exec(event)![1]!);
   const [loud, quiet] = [files.lastIndexOf('a-loud'), files.indexOf('b-quiet')];
   expect(quiet).toBeLessThan(loud);
-  expect(files.filter((file) => file === 'a-loud').length - files.slice(quiet).filter((file) => file === 'a-loud').length).toBeLessThan(
-    100_000,
-  );
+  expect(
+    files.filter((file) => file === 'a-loud').length - files.slice(quiet).filter((file) => file === 'a-loud').length,
+  ).toBeLessThan(100_000);
   const oldest = files.filter((file) => !['a-loud', 'b-quiet'].includes(file));
   expect(oldest.filter((file, n) => file !== oldest[n - 1])).toEqual(['b-oldest', 'c-older', 'a-young']);
 });

@@ -9,7 +9,8 @@ test(
   async ({ site }) => {
     let isRefused = false;
     const poison = new Set([30]);
-    site.service.respond = (request) => (isRefused ? { status: 403, body: '{"message":"this token may not ingest"}' } : firewall(request));
+    site.service.respond = (request) =>
+      isRefused ? { status: 403, body: '{"message":"this token may not ingest"}' } : firewall(request);
     writeLines(site, 200, lineOf(poison));
     const agent = startShipping(site, { sink: SINK });
     const address = await addressOf(agent);
@@ -24,11 +25,16 @@ test(
     expect(status.stdout()).toContain('tailrace check --online');
     expect((await command(site, 'check', '--online')).code).not.toBe(0);
     const refusedSinceMs = site.service.requests.at(-1)!.at;
-    await until('a minute of refusals', () => site.service.requests.at(-1)!.at - refusedSinceMs > MINUTE + 5000, { withinMs: 5 * MINUTE });
+    await until('a minute of refusals', () => site.service.requests.at(-1)!.at - refusedSinceMs > MINUTE + 5000, {
+      withinMs: 5 * MINUTE,
+    });
     expect(await listed(site)).toEqual([]);
     isRefused = false;
     await until('all is stored', () => storedSeqs(site).length >= 299, { withinMs: MINUTE });
-    await until('the dead letter', async () => (await listed(site)).length === 1, { withinMs: 2 * MINUTE, everyMs: 1000 });
+    await until('the dead letter', async () => (await listed(site)).length === 1, {
+      withinMs: 2 * MINUTE,
+      everyMs: 1000,
+    });
     expect(await listed(site)).toEqual([30]);
     expect(storedSeqs(site)).toEqual(range(300).filter((seq) => seq !== 30));
     expect(await agent.end('SIGTERM')).toBe(0);

@@ -3,7 +3,17 @@
  * refusals of an event; so does firewall-rights.test.ts, in a file of its own to wait at the same time.
  */
 import { expect, onTestFinished } from 'vitest';
-import { addressOf, command, listDeadLetters, range, seqOf, startShipping, storedSeqs, test, writeLines } from '../support/shipping.ts';
+import {
+  addressOf,
+  command,
+  listDeadLetters,
+  range,
+  seqOf,
+  startShipping,
+  storedSeqs,
+  test,
+  writeLines,
+} from '../support/shipping.ts';
 import { firewall, lineOf, listed, MINUTE, PAGE, SINK } from './firewall.ts';
 import { until } from '../support/until.ts';
 import { watchAccounting } from '../support/watch-accounting.ts';
@@ -26,11 +36,16 @@ test(
     onTestFinished(() => accounting.stop());
     const address = await addressOf(agent);
     accounting.watch(address);
-    await until('the events at fault are suspected', () => agent.stderr().includes('the content of an event is refused'));
+    await until('the events at fault are suspected', () =>
+      agent.stderr().includes('the content of an event is refused'),
+    );
     // Others are stored meanwhile.
     writeLines(site, 100, (seq) => lineOf(new Set())(200 + seq));
     await until('the new lines are stored', () => storedSeqs(site).length === 296);
-    await until('the dead letters', async () => (await listed(site)).length === poison.size, { withinMs: 3 * MINUTE, everyMs: 1000 });
+    await until('the dead letters', async () => (await listed(site)).length === poison.size, {
+      withinMs: 3 * MINUTE,
+      everyMs: 1000,
+    });
     await accounting.stop();
     expect(accounting.problems).toEqual([]);
     expect(await listed(site)).toEqual([...poison]);
@@ -45,7 +60,9 @@ test(
   5 * MINUTE,
 );
 
-test('agent paused by a 403 says what answered, and advises about the token only while nothing was stored', async ({ site }) => {
+test('agent paused by a 403 says what answered, and advises about the token only while nothing was stored', async ({
+  site,
+}) => {
   site.service.respond = () => ({ status: 403, headers: { 'content-type': 'text/html' }, body: PAGE });
   writeLines(site, 10, (seq) => `{"seq":${seq}}`);
   const agent = startShipping(site, { sink: SINK });
@@ -58,7 +75,9 @@ test('agent paused by a 403 says what answered, and advises about the token only
   await until('they are stored', () => storedSeqs(site).length === 10);
   // The only line there is: check --online finds nothing wrong, and status must not blame the token.
   writeLines(site, 1, () => '{"seq":10,"q":"union select"}');
-  await until('it is refused', () => site.service.requests.some(({ events }) => events.some((event) => seqOf(event) === 10)));
+  await until('it is refused', () =>
+    site.service.requests.some(({ events }) => events.some((event) => seqOf(event) === 10)),
+  );
   expect((await command(site, 'check', '--online')).code).toBe(0);
   expect((await command(site, 'status')).stdout()).not.toContain('check that the token is an API token');
   expect(await agent.end('SIGTERM')).toBe(0);

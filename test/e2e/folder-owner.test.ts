@@ -4,7 +4,16 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { findProgram } from '../support/installed.ts';
 import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
-import { addressOf, command, makeSite, QUICK, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import {
+  addressOf,
+  command,
+  makeSite,
+  QUICK,
+  type Site,
+  startShipping,
+  storedSeqs,
+  writeLines,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const isRoot = process.geteuid?.() === 0;
@@ -47,7 +56,8 @@ async function nobody(...args: string[]): Promise<Program & { readonly code: num
 
 /** Ten lines, of which the service refuses 3 and 7. */
 async function refuseTwo(): Promise<void> {
-  site.service.respond = ({ events }) => (events.some((event) => /"seq":[37]\b/.test(event)) ? { status: 422 } : undefined);
+  site.service.respond = ({ events }) =>
+    events.some((event) => /"seq":[37]\b/.test(event)) ? { status: 422 } : undefined;
   writeLines(site, 10);
   expect(await startShipping(site, { args: ['--once'] }).exited).toBe(1);
 }
@@ -66,27 +76,30 @@ test.skipIf(!isRoot)('root’s run, replay, explain and drop leave a data folder
   expect(strangers()).toEqual([]);
 });
 
-test.skipIf(!isRoot)('root’s disk buffer, its broken files and the control socket belong to the folder’s owner (needs root)', async () => {
-  site.service.respond = () => ({ status: 503 });
-  const agent = startShipping(site, {
-    sources: { pipe: '{type: stdin}' },
-    stdin: 'pipe',
-    top: 'shutdown_timeout: 1s',
-    sink: `batch: {max_age: 20ms}, ${QUICK}`,
-  });
-  await addressOf(agent);
-  agent.process.stdin!.write('{"seq":1}\n');
-  const spool = join(data, 'spool', 'store');
-  const batches = (): string[] => safeList(spool).filter((name) => name.endsWith('.batch'));
-  await until('a batch on disk', () => batches().length === 1);
-  expect(readdirSync(data)).toContain('control.sock');
-  expect(strangers().filter((name) => !name.endsWith('.tmp'))).toEqual([]);
-  await agent.end('SIGTERM');
-  truncateSync(join(spool, batches()[0]!), 10);
-  expect((await command(site, 'buffer', 'repair')).code).toBe(0);
-  expect(readdirSync(join(spool, 'broken'))).toHaveLength(1);
-  expect(strangers()).toEqual([]);
-});
+test.skipIf(!isRoot)(
+  'root’s disk buffer, its broken files and the control socket belong to the folder’s owner (needs root)',
+  async () => {
+    site.service.respond = () => ({ status: 503 });
+    const agent = startShipping(site, {
+      sources: { pipe: '{type: stdin}' },
+      stdin: 'pipe',
+      top: 'shutdown_timeout: 1s',
+      sink: `batch: {max_age: 20ms}, ${QUICK}`,
+    });
+    await addressOf(agent);
+    agent.process.stdin!.write('{"seq":1}\n');
+    const spool = join(data, 'spool', 'store');
+    const batches = (): string[] => safeList(spool).filter((name) => name.endsWith('.batch'));
+    await until('a batch on disk', () => batches().length === 1);
+    expect(readdirSync(data)).toContain('control.sock');
+    expect(strangers().filter((name) => !name.endsWith('.tmp'))).toEqual([]);
+    await agent.end('SIGTERM');
+    truncateSync(join(spool, batches()[0]!), 10);
+    expect((await command(site, 'buffer', 'repair')).code).toBe(0);
+    expect(readdirSync(join(spool, 'broken'))).toHaveLength(1);
+    expect(strangers()).toEqual([]);
+  },
+);
 
 test.skipIf(!canBeNobody)(
   'the agent’s user lists and replays what root’s replay left (needs root, util-linux and a checkout for all)',
@@ -138,7 +151,10 @@ test.skipIf(!isRoot).for([
 ])('root is refused the service’s folder of another user, with the line to type (needs root): %s', async (args) => {
   const program = startProgram([...args, '--data', data]);
   expect(await program.exited).toBe(1);
-  const name = readFileSync('/etc/passwd', 'utf8').split('\n').find((line) => line.split(':')[2] === String(NOBODY))!.split(':')[0]; // prettier-ignore
+  const name = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((line) => line.split(':')[2] === String(NOBODY))!
+    .split(':')[0];
   expect(program.stderr()).toContain(
     `fix: run the command as that user: runuser -u ${name} -- tailrace ${args.join(' ')} --data ${data}\n`,
   );

@@ -34,10 +34,15 @@ const write = (site: Site, name: 'bad' | 'good', from: number, count: number): v
     count,
     (seq) => `{"seq":${from + seq},"is":"${name}","pad":"${'x'.repeat(200)}"}`,
   );
-const goodStored = ({ service }: Site): number => service.stored.filter((event) => event.includes('"is":"good"')).length;
+const goodStored = ({ service }: Site): number =>
+  service.stored.filter((event) => event.includes('"is":"good"')).length;
 
-test('agent with full dead letters ships good events, shows waiting ones, and goes on when there is room', async ({ site }) => {
-  site.service.respond = ({ events }) => ({ failed: events.flatMap((event, index) => (event.includes('"is":"bad"') ? [index] : [])) });
+test('agent with full dead letters ships good events, shows waiting ones, and goes on when there is room', async ({
+  site,
+}) => {
+  site.service.respond = ({ events }) => ({
+    failed: events.flatMap((event, index) => (event.includes('"is":"bad"') ? [index] : [])),
+  });
   write(site, 'bad', 0, 12);
   const agent = startShipping(site, optionsOf(site));
   const address = await addressOf(agent);
@@ -48,15 +53,25 @@ test('agent with full dead letters ships good events, shows waiting ones, and go
   expect(ready).toMatchObject({
     status: 'blocked',
     blocked: [
-      { sink: 'store', reason: 'dead_letters_full', fix: expect.stringMatching(/dead-letters replay\|drop.*dead_letter\.max_bytes/) },
+      {
+        sink: 'store',
+        reason: 'dead_letters_full',
+        fix: expect.stringMatching(/dead-letters replay\|drop.*dead_letter\.max_bytes/),
+      },
     ],
   });
   expect((await fetch(`${address}/healthz`)).status).toBe(200);
   expect(await sumOf(address, 'tailrace_dead_letters_full')).toBe(1);
   const status = await command(site, 'status');
-  expect([status.code, status.stdout()]).toEqual([1, expect.stringContaining('sink store: blocked: dead letters full;')]);
+  expect([status.code, status.stdout()]).toEqual([
+    1,
+    expect.stringContaining('sink store: blocked: dead letters full;'),
+  ]);
   expect(status.stdout()).toMatch(/fix: .*dead-letters replay\|drop.*dead_letter\.max_bytes/);
-  expect(JSON.parse((await command(site, 'status', '--json')).stdout())).toMatchObject({ ok: false, sinks: [{ state: 'blocked' }] });
+  expect(JSON.parse((await command(site, 'status', '--json')).stdout())).toMatchObject({
+    ok: false,
+    sinks: [{ state: 'blocked' }],
+  });
 
   // A replay that is refused again takes the place of its own letter.
   const before = (await listDeadLetters(site)).length;
@@ -78,7 +93,9 @@ test('agent with full dead letters ships good events, shows waiting ones, and go
 test('agent that is killed or stopped while its dead letters are full loses nothing, and a run with --once says that it did not get through', async ({
   site,
 }) => {
-  site.service.respond = ({ events }) => ({ failed: events.flatMap((event, index) => (event.includes('"is":"bad"') ? [index] : [])) });
+  site.service.respond = ({ events }) => ({
+    failed: events.flatMap((event, index) => (event.includes('"is":"bad"') ? [index] : [])),
+  });
   write(site, 'bad', 0, 12);
   const first = startShipping(site, optionsOf(site));
   await first.says('dead letters are full');

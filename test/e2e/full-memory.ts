@@ -29,15 +29,24 @@ export async function checkDeletedWhileAway({ sink, bytes, end }: Plan): Promise
   const perFile = Math.ceil(bytes / FILES / LINE_BYTES);
   const lineOf = (seq: number): string => `${`line ${seq} `.padEnd(LINE_BYTES - 1, '.')}\n`;
   for (let file = 0; file < FILES; file++)
-    writeFileSync(join(logs, `${file}.log`), Array.from({ length: perFile }, (_, n) => lineOf(file * perFile + n)).join(''));
+    writeFileSync(
+      join(logs, `${file}.log`),
+      Array.from({ length: perFile }, (_, n) => lineOf(file * perFile + n)).join(''),
+    );
   const app = `{type: file, include: ["${logs}/*.log"], scan_interval: 100ms, max_deleted_bytes: ${MAX_DELETED_BYTES}}`;
   const config = configure(site, { sources: { app }, sink: `token: t, ${QUICK}, ${sink}` });
   const { program, metric, metrics } = await start(config);
-  await until('the reader waits for the service', async () => (await metric('tailrace_backpressure_seconds_total')) > 0.2);
+  await until(
+    'the reader waits for the service',
+    async () => (await metric('tailrace_backpressure_seconds_total')) > 0.2,
+  );
   for (const name of readdirSync(logs)) rmSync(join(logs, name));
   if (end === 'SIGKILL') {
     await until('all of it is read', async () => (await metric('tailrace_events_held')) === FILES * perFile);
-    await until('it is under max_deleted_bytes', async () => (await metric('tailrace_source_lag_bytes')) < MAX_DELETED_BYTES);
+    await until(
+      'it is under max_deleted_bytes',
+      async () => (await metric('tailrace_source_lag_bytes')) < MAX_DELETED_BYTES,
+    );
     expect(findImbalances(await metrics())).toEqual([]);
     // The last events are on disk once their batches are, which closes the files.
     await until('the files are let go', () => heldBy(program, logs) === 0);

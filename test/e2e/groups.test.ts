@@ -31,7 +31,8 @@ function interleaved(count: number, random: (below: number) => number): { lines:
   return { lines, events };
 }
 
-const append = (log: string, lines: readonly string[]): void => appendFileSync(log, lines.map((line) => `${line}\n`).join(''));
+const append = (log: string, lines: readonly string[]): void =>
+  appendFileSync(log, lines.map((line) => `${line}\n`).join(''));
 
 test('groups keep their events and keys over kills while the file grows', async ({ site }) => {
   const seed = Number(process.env['TAILRACE_SEED'] ?? 20_261_127);
@@ -63,7 +64,9 @@ test('groups keep their events and keys over kills while the file grows', async 
   expect(service.misusedKeys).toEqual([]);
 });
 
-test('groups of a batch in flight get a new key where a line behind them changed while no agent ran', async ({ site }) => {
+test('groups of a batch in flight get a new key where a line behind them changed while no agent ran', async ({
+  site,
+}) => {
   const { service, folder, log } = site;
   const at = (second: number): string => new Date(START_MS + second * 1000).toISOString();
   // Longer than the fingerprint.
@@ -73,7 +76,9 @@ test('groups of a batch in flight get a new key where a line behind them changed
   service.respond = () => ({ never: 'stored' });
   const options = { sink: `${QUICK}, batch: {max_age: 50ms}`, sources: sources(folder, '2500ms') };
   const first = startShipping(site, options);
-  await until('the first event is under way', () => service.requests.some(({ events }) => events.some((event) => event.includes('two'))));
+  await until('the first event is under way', () =>
+    service.requests.some(({ events }) => events.some((event) => event.includes('two'))),
+  );
   await first.end('SIGKILL');
   const { key } = service.requests.find(({ events }) => events.some((event) => event.includes('two')))!;
   const fd = openSync(log, 'r+');
@@ -82,7 +87,9 @@ test('groups of a batch in flight get a new key where a line behind them changed
   service.respond = () => undefined;
   const again = startShipping(site, { ...options, args: ['--once'] });
   expect(await again.exited).toBe(0);
-  const keys = service.requests.filter(({ events }) => events.some((event) => event.includes('TWO'))).map((request) => request.key);
+  const keys = service.requests
+    .filter(({ events }) => events.some((event) => event.includes('TWO')))
+    .map((request) => request.key);
   expect(keys.length).toBeGreaterThan(0);
   expect(keys).not.toContain(key);
   expect(service.misusedKeys).toEqual([]);

@@ -24,7 +24,8 @@ function hold({ folder }: Site): () => void {
   return () => other.close();
 }
 
-const more = (site: Site, from: number, count: number): void => writeLines(site, count, (seq) => `{"seq":${from + seq}}`);
+const more = (site: Site, from: number, count: number): void =>
+  writeLines(site, count, (seq) => `{"seq":${from + seq}}`);
 
 const everySeq = (site: Site, count: number): Promise<void> =>
   until(`${count} lines are stored`, () => storedSeqs(site).length >= count).then(() => {
@@ -32,7 +33,9 @@ const everySeq = (site: Site, count: number): Promise<void> =>
     expect(site.service.misusedKeys).toEqual([]);
   });
 
-test('agent whose database another process holds stays healthy, says so, and goes on when it is free', async ({ site }) => {
+test('agent whose database another process holds stays healthy, says so, and goes on when it is free', async ({
+  site,
+}) => {
   writeLines(site, 100);
   // The pause between tries of a disk that refuses: a held database is asked again sooner.
   const agent = startShipping(site, { sink: 'retry: {initial_backoff: 5ms, max_backoff: 10m}' });
@@ -45,13 +48,19 @@ test('agent whose database another process holds stays healthy, says so, and goe
   const ready = await fetch(`${address}/readyz`);
   expect(ready.status).toBe(200);
   expect(await ready.json()).toMatchObject({
-    unsaved: { reason: expect.stringContaining('another process holds state.db'), fix: expect.stringContaining('fuser -v') },
+    unsaved: {
+      reason: expect.stringContaining('another process holds state.db'),
+      fix: expect.stringContaining('fuser -v'),
+    },
   });
   const status = await command(site, 'status');
   expect([status.code, status.stdout()]).toEqual([1, expect.stringContaining('another process holds state.db')]);
   // Commands that only read are not in its way; what the agent lost since may not be on disk.
   const audit = await command(site, 'audit');
-  expect([audit.code, audit.stdout()]).toEqual([1, expect.stringContaining('what the agent lost may not be on disk yet')]);
+  expect([audit.code, audit.stdout()]).toEqual([
+    1,
+    expect.stringContaining('what the agent lost may not be on disk yet'),
+  ]);
   expect((await command(site, 'explain', site.log)).code).toBe(0);
   expect((await command(site, 'dead-letters', 'list')).code).toBe(0);
   expect(storedSeqs(site)).toEqual(range(100));
@@ -77,7 +86,9 @@ test('agent that starts while another process holds its database ships once it i
   expect(await agent.end('SIGTERM')).toBe(0);
 });
 
-test('agent that stops while another process holds its database waits for it, and saves its positions', async ({ site }) => {
+test('agent that stops while another process holds its database waits for it, and saves its positions', async ({
+  site,
+}) => {
   writeLines(site, 50);
   const agent = startShipping(site);
   await everySeq(site, 50);

@@ -15,8 +15,43 @@ const seed = Number(process.env['TAILRACE_HOSTILE_SEED'] ?? Date.now() % 1_000_0
 const random = dice(seed);
 
 const BITS: readonly Buffer[] = [
-  '\n', '\n', '\n', '\r\n', '\r', '\n\r\n', '\0', '\ufeff', '€', '😀', '\ufffd', '"', '\\', '\t', '\u2028', ' ', 'plain words ', '{"a":1}', '{"a":"€"}\n', '{', '}', '[1]\n',
-].map((text) => Buffer.from(text)).concat([[0xff], [0xfe, 0xff], [0xc3], [0xe2, 0x82], [0xf0, 0x9f, 0x98], [0xed, 0xa0, 0x80], [0x80], [0xc0, 0xaf], [0xf5]].map((bytes) => Buffer.from(bytes))); // prettier-ignore
+  '\n',
+  '\n',
+  '\n',
+  '\r\n',
+  '\r',
+  '\n\r\n',
+  '\0',
+  '\ufeff',
+  '€',
+  '😀',
+  '\ufffd',
+  '"',
+  '\\',
+  '\t',
+  '\u2028',
+  ' ',
+  'plain words ',
+  '{"a":1}',
+  '{"a":"€"}\n',
+  '{',
+  '}',
+  '[1]\n',
+]
+  .map((text) => Buffer.from(text))
+  .concat(
+    [
+      [0xff],
+      [0xfe, 0xff],
+      [0xc3],
+      [0xe2, 0x82],
+      [0xf0, 0x9f, 0x98],
+      [0xed, 0xa0, 0x80],
+      [0x80],
+      [0xc0, 0xaf],
+      [0xf5],
+    ].map((bytes) => Buffer.from(bytes)),
+  );
 
 /** Hostile bytes around the places where reads end. */
 function makeContent(): Buffer {

@@ -1,7 +1,17 @@
 /** From the agent over an archive back into a service: `tailrace ingest --archive`, with the real programs. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFileSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -15,7 +25,8 @@ const service = localService('logs');
 const env = () => ({ TAILRACE_URL: service.url, TAILRACE_TOKEN: API_TOKEN });
 const tailrace = (args: readonly string[]) => tailraceFor(env())(args);
 
-const count = async (dataset: string): Promise<number> => (await service.aggregate(dataset, [{ op: 'count' }]))[0] as number;
+const count = async (dataset: string): Promise<number> =>
+  (await service.aggregate(dataset, [{ op: 'count' }]))[0] as number;
 const numbersOf = async (dataset: string): Promise<number[]> =>
   (await service.events(dataset)).map(({ n }) => n as number).toSorted((a, b) => a - b);
 const upTo = (lines: number): number[] => Array.from({ length: lines }, (_, n) => n);
@@ -36,8 +47,13 @@ function makeArchive(hours: readonly string[], batches = 1, dataset = 'logs'): {
   let n = 0;
   for (const hour of hours)
     for (let batch = 0; batch < batches; batch++) {
-      const key = createHash('sha256').update(`${dataset} ${hour} ${batch} ${Math.random()}`).digest('hex').slice(0, 32);
-      const content = zstdCompressSync(`{"n":${n++},"_time":"2026-11-27T00:00:00Z"}\n{"n":${n++},"_time":"2026-11-27T00:00:00Z"}\n`);
+      const key = createHash('sha256')
+        .update(`${dataset} ${hour} ${batch} ${Math.random()}`)
+        .digest('hex')
+        .slice(0, 32);
+      const content = zstdCompressSync(
+        `{"n":${n++},"_time":"2026-11-27T00:00:00Z"}\n{"n":${n++},"_time":"2026-11-27T00:00:00Z"}\n`,
+      );
       files[`${dataset}/${hour}/${key}.ndjson.zst`] = content;
       manifests[hour] = (manifests[hour] ?? '') + lineOf(`${key}.ndjson.zst`, content, 2);
     }
@@ -72,7 +88,11 @@ test('an archive of an agent that was killed comes into a service whole, and a s
   for (let time = 0; time < 2; time++) {
     const ended = await tailrace(args);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
-    const of = (dataset: string) => ({ files: globSync(join(folder, `archive/${dataset}/*/*/*.zst`)).length, ingested: lines, failed: 0 });
+    const of = (dataset: string) => ({
+      files: globSync(join(folder, `archive/${dataset}/*/*/*.zst`)).length,
+      ingested: lines,
+      failed: 0,
+    });
     expect(ended.json()).toMatchObject([
       {
         archive: join(folder, 'archive'),
@@ -93,7 +113,12 @@ test('an archive whose oldest hours were swept comes into a service as far as it
   const old = makeArchive(['2020-01-01/05', '2020-01-02/05'], 2, 'swept').root;
   renameSync(old, join(folder, 'archive'));
   mkdirSync(old);
-  appendFileSync(join(folder, 'a.log'), upTo(100).map((n) => `{"n":${n}}\n`).join('')); // prettier-ignore
+  appendFileSync(
+    join(folder, 'a.log'),
+    upTo(100)
+      .map((n) => `{"n":${n}}\n`)
+      .join(''),
+  );
   expect(await startProgram(['run', '-c', join(folder, 'tailrace.yaml'), '--once']).exited).toBe(0);
   expect(globSync(join(folder, 'archive/swept/2020*'))).toEqual([]);
   expect((await tailrace(['ingest', '--archive', join(folder, 'archive'), '--create-dataset'])).code).toBe(0);
@@ -118,7 +143,15 @@ test('ingest --archive that is killed in the middle and run again stores every e
 test('ingest --archive sends each file under its key, and with --since those of that hour and later alone', async () => {
   const hours = ['2025-11-26/23', '2025-11-27/03', '2025-11-27/04'];
   const { root } = makeArchive(hours, 2, 'since');
-  const ended = await tailrace(['ingest', '--archive', root, '--since', '2025-11-27T03:59:59Z', '--create-dataset', '--json']);
+  const ended = await tailrace([
+    'ingest',
+    '--archive',
+    root,
+    '--since',
+    '2025-11-27T03:59:59Z',
+    '--create-dataset',
+    '--json',
+  ]);
   expect(ended).toMatchObject({ code: 0, stderr: '' });
   expect(ended.json()).toMatchObject([{ files: 4, ingested: 8 }]);
   expect(await numbersOf('since')).toEqual([4, 5, 6, 7, 8, 9, 10, 11]);
@@ -144,7 +177,9 @@ describe('ingest --archive names damaged files, sends the rest and ends with 1:'
   const rewrite = (file: string, content: Uint8Array, events = 2): void => {
     writeFileSync(file, content);
     const manifest = join(dirname(file), 'manifest.ndjson');
-    const others = readFileSync(manifest, 'utf8').split('\n').filter((line) => line !== '' && !line.includes(basename(file))); // prettier-ignore
+    const others = readFileSync(manifest, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '' && !line.includes(basename(file)));
     writeFileSync(manifest, others.map((line) => `${line}\n`).join('') + lineOf(basename(file), content, events));
   };
   const cases: Record<string, [spoil: Spoil, says: RegExp, stored?: number]> = {
@@ -153,26 +188,43 @@ describe('ingest --archive names damaged files, sends the rest and ends with 1:'
     'a file that is not there': [(_, file) => rmSync(file), /the manifest names it, and it is not there/],
     'a broken compression': [(_, file) => rewrite(file, Buffer.from('no zstd')), /cannot be unpacked/],
     'a cut compression': [(_, file) => rewrite(file, readFileSync(file).subarray(0, -4)), /cannot be unpacked/],
-    'a compression bomb': [(_, file) => rewrite(file, zstdCompressSync(Buffer.alloc(100 * 1024 * 1024))), /cannot be unpacked/],
-    'another number of events': [(_, file) => rewrite(file, readFileSync(file), 3), /it has 2 events, the manifest says 3/],
-    'a file larger than any batch': [(_, file) => rewrite(file, Buffer.alloc(21 * 1024 * 1024)), /no batch has more than/],
+    'a compression bomb': [
+      (_, file) => rewrite(file, zstdCompressSync(Buffer.alloc(100 * 1024 * 1024))),
+      /cannot be unpacked/,
+    ],
+    'another number of events': [
+      (_, file) => rewrite(file, readFileSync(file), 3),
+      /it has 2 events, the manifest says 3/,
+    ],
+    'a file larger than any batch': [
+      (_, file) => rewrite(file, Buffer.alloc(21 * 1024 * 1024)),
+      /no batch has more than/,
+    ],
     'a link in place of a file': [(_, file) => linkElsewhere(file), /symbolic link, which is not followed/],
     'a pipe in place of a file': [(_, file) => (rmSync(file), execFileSync('mkfifo', [file])), /no regular file/],
     'a folder in place of a file': [(_, file) => (rmSync(file), mkdirSync(file)), /no regular file/],
-    'an unfinished file': [(hour) => writeFileSync(join(hour, '.f0.ndjson.zst.tmp'), 'half'), /\.f0\.ndjson\.zst\.tmp: it is not whole/, 6],
+    'an unfinished file': [
+      (hour) => writeFileSync(join(hour, '.f0.ndjson.zst.tmp'), 'half'),
+      /\.f0\.ndjson\.zst\.tmp: it is not whole/,
+      6,
+    ],
     'a line that is none': [
       (hour) => appendFileSync(join(hour, 'manifest.ndjson'), 'nonsense\n'),
       /its line 4 does not describe a file/,
       6,
     ],
     'a line of another folder': [
-      (hour) => appendFileSync(join(hour, 'manifest.ndjson'), lineOf('../../../../../../etc/passwd', Buffer.from('x'), 1)),
+      (hour) =>
+        appendFileSync(join(hour, 'manifest.ndjson'), lineOf('../../../../../../etc/passwd', Buffer.from('x'), 1)),
       /its line 4 does not describe a file/,
       6,
     ],
     'a line with another key': [
       (hour) =>
-        appendFileSync(join(hour, 'manifest.ndjson'), `{"file":"a.ndjson","key":"b","events":1,"bytes":1,"sha256":"${'0'.repeat(64)}"}\n`),
+        appendFileSync(
+          join(hour, 'manifest.ndjson'),
+          `{"file":"a.ndjson","key":"b","events":1,"bytes":1,"sha256":"${'0'.repeat(64)}"}\n`,
+        ),
       /its line 4 does not describe a file/,
       6,
     ],
@@ -187,7 +239,10 @@ describe('ingest --archive names damaged files, sends the rest and ends with 1:'
       6,
     ],
     'a link in place of a manifest': [
-      (hour) => (renameSync(join(hour, 'manifest.ndjson'), join(hour, 'm')), symlinkSync('m', join(hour, 'manifest.ndjson'))),
+      (hour) => (
+        renameSync(join(hour, 'manifest.ndjson'), join(hour, 'm')),
+        symlinkSync('m', join(hour, 'manifest.ndjson'))
+      ),
       /manifest\.ndjson: it cannot be read: it is a symbolic link/,
       6,
     ],
@@ -257,7 +312,12 @@ test.each<[string, (root: string) => string[], number, string]>([
   ['a time that is none', (root) => ['--archive', root, '--since', 'soon'], 2, '--since: "soon" is no time'],
   ['a number', (root) => ['--archive', root, '--since', '1764475353'], 2, 'is no time'],
   ['--since alone', () => ['logs', '--since', '1h'], 2, 'give --archive DIR'],
-  ['a dataset that is not there', () => ['--archive', makeArchive(['2026-11-27/03'], 1, 'lgos').root], 1, 'did you mean "logs"?'],
+  [
+    'a dataset that is not there',
+    () => ['--archive', makeArchive(['2026-11-27/03'], 1, 'lgos').root],
+    1,
+    'did you mean "logs"?',
+  ],
 ])('ingest --archive says what is wrong and what to do: %s', async (_, args, code, says) => {
   const { root } = makeArchive(['2026-11-27/03']);
   const ended = await tailrace(['ingest', ...args(root)]);

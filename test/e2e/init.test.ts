@@ -40,7 +40,11 @@ test.skipIf(!hasNginx)(
     const logs = join(folder, 'logs');
     const startedMs = Math.floor(Date.now() / 1000) * 1000;
     const nginx = await startNginx(folder);
-    await nginx.send(Buffer.from('GET /a?token=hunter2 HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\nUser-Agent: test\r\n\r\n'));
+    await nginx.send(
+      Buffer.from(
+        'GET /a?token=hunter2 HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\nUser-Agent: test\r\n\r\n',
+      ),
+    );
     // Answered with 400, which is an error log's line at the level info.
     await nginx.send(Buffer.from('GET /b HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n'));
     await nginx.stop();
@@ -54,7 +58,10 @@ test.skipIf(!hasNginx)(
     await run(['init', logs, '--yes', '--out', config, '--url', service.url]);
     expect(await run(['check', '--config', config])).toContain('is valid');
     // The test asks for the logs alone, without the agent's own pages and data.
-    writeFileSync(config, `${readFileSync(config, 'utf8')}data_dir: ${join(folder, 'data')}\ntelemetry: {listen: none}\n`);
+    writeFileSync(
+      config,
+      `${readFileSync(config, 'utf8')}data_dir: ${join(folder, 'data')}\ntelemetry: {listen: none}\n`,
+    );
     await run(['run', '--once', '--config', config]);
 
     const query = { startTime: '2020-01-01T00:00:00Z', endTime: '2100-01-01T00:00:00Z', limit: 1000 };
@@ -70,7 +77,8 @@ test.skipIf(!hasNginx)(
       user_agent: 'test',
     });
     expect(of('error.log')[0]).toMatchObject({ level: expect.any(String), pid: expect.any(Number) });
-    for (const { _time } of [...of('access.log'), ...of('error.log')]) expect(Date.parse(String(_time))).toBeGreaterThanOrEqual(startedMs);
+    for (const { _time } of [...of('access.log'), ...of('error.log')])
+      expect(Date.parse(String(_time))).toBeGreaterThanOrEqual(startedMs);
     const postgres = of('postgresql-15-main.log');
     expect(Object.fromEntries(postgres.map(({ level, _time }) => [level, Date.parse(String(_time))]))).toEqual({
       LOG: Date.parse('2025-11-22T16:10:05.123Z'),

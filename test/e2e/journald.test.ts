@@ -4,7 +4,17 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { FaultService } from '../support/fault-service.ts';
 import { Journal, lacksJournal } from '../support/journal.ts';
-import { addressOf, command, messagesOf, outcomes, range, type Site, startShipping, sumOf, test } from '../support/shipping.ts';
+import {
+  addressOf,
+  command,
+  messagesOf,
+  outcomes,
+  range,
+  type Site,
+  startShipping,
+  sumOf,
+  test,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const name = lacksJournal === undefined ? 'journald source' : `journald source (${lacksJournal})`;
@@ -14,7 +24,8 @@ const SINK = 'concurrency: 2, batch: {max_events: 50, max_age: 50ms}, retry: {in
 function journalOf({ folder }: Site, machine = 'one') {
   const journal = new Journal(join(folder, 'journals', Buffer.from(machine).toString('hex').padEnd(32, '0')));
   const source = `{type: journald, directory: "${folder}/journals", since: all}`;
-  const write = (from: number, count: number): void => journal.add(...range(count).map((n) => ({ MESSAGE: `${machine} ${from + n}` })));
+  const write = (from: number, count: number): void =>
+    journal.add(...range(count).map((n) => ({ MESSAGE: `${machine} ${from + n}` })));
   return { journal, write, options: { sources: { journal: source }, sink: SINK } };
 }
 
@@ -62,7 +73,9 @@ describe.skipIf(lacksJournal !== undefined)(name, () => {
     expect(service.requests.slice(before).map(({ key }) => key)).toEqual(expect.arrayContaining(heldKeys));
   });
 
-  test('goes on behind the last entry after stops, with the service away meanwhile, in journals of several machines', async ({ site }) => {
+  test('goes on behind the last entry after stops, with the service away meanwhile, in journals of several machines', async ({
+    site,
+  }) => {
     const one = journalOf(site, 'one');
     const two = journalOf(site, 'two');
     const { service } = site;
@@ -88,7 +101,9 @@ describe.skipIf(lacksJournal !== undefined)(name, () => {
     const killed = startShipping(site, options);
     await until('two batches are under way', () => service.requests.length === 2);
     await killed.end('SIGKILL');
-    const bytes = service.requests.flatMap(({ events }) => events).reduce((sum, event) => sum + Buffer.byteLength(event) + 1, 0);
+    const bytes = service.requests
+      .flatMap(({ events }) => events)
+      .reduce((sum, event) => sum + Buffer.byteLength(event) + 1, 0);
     service.respond = () => undefined;
     const lossesOf = async (isVacuumed: boolean): Promise<number[]> => {
       if (isVacuumed) {
@@ -99,11 +114,20 @@ describe.skipIf(lacksJournal !== undefined)(name, () => {
       const agent = startShipping(site, options);
       await until('everything is stored', () => service.stored.length === stored);
       const address = await addressOf(agent);
-      const losses = [await sumOf(address, 'tailrace_source_lost_bytes_total'), await sumOf(address, 'tailrace_source_lost_ranges_total')];
+      const losses = [
+        await sumOf(address, 'tailrace_source_lost_bytes_total'),
+        await sumOf(address, 'tailrace_source_lost_ranges_total'),
+      ];
       expect(await agent.end()).toBe(0);
-      const line = agent.stderr().split('\n').find((each) => each.includes('no longer has')); // prettier-ignore
+      const line = agent
+        .stderr()
+        .split('\n')
+        .find((each) => each.includes('no longer has'));
       if (isVacuumed)
-        expect(JSON.parse(line!)).toMatchObject({ from: expect.stringMatching(/^2025.*Z$/) as string, to: expect.stringMatching(/^2025.*Z$/) as string }); // prettier-ignore
+        expect(JSON.parse(line!)).toMatchObject({
+          from: expect.stringMatching(/^2025.*Z$/) as string,
+          to: expect.stringMatching(/^2025.*Z$/) as string,
+        });
       else expect(line).toBeUndefined();
       return losses;
     };

@@ -28,7 +28,10 @@ async function runThroughKills({ site, source, answered, act, isDone }: Run): Pr
   const { service } = site;
   const agents: Program[] = [];
   const start = async (): Promise<Program> => {
-    const agent = startShipping(site, { sources: { app: `{type: file, scan_interval: 100ms, ${source}}` }, sink: SINK });
+    const agent = startShipping(site, {
+      sources: { app: `{type: file, scan_interval: 100ms, ${source}}` },
+      sink: SINK,
+    });
     agents.push(agent);
     await agent.says('tailrace runs');
     return agent;
@@ -60,7 +63,10 @@ async function runThroughKills({ site, source, answered, act, isDone }: Run): Pr
 }
 
 test('joined lines over rotations, through kills', async ({ site }) => {
-  const traces = range(3600).map((seq) => [`T ${seq} failed`, ...range(seq % 6).map((line) => `  at line ${line} of ${seq}`)]);
+  const traces = range(3600).map((seq) => [
+    `T ${seq} failed`,
+    ...range(seq % 6).map((line) => `  at line ${line} of ${seq}`),
+  ]);
   const lines = [...traces.flat(), 'T end', 'T of the end'];
   let written = 0;
   let rotations = 0;
@@ -103,7 +109,8 @@ test('joined lines over rotations, through kills', async ({ site }) => {
 
 test.each(['utf16le', 'utf16be'] as const)('files in %s, rotated once, through kills', async (order) => {
   const site = await makeSite();
-  const encode = (text: string): Buffer => (order === 'utf16le' ? Buffer.from(text, 'utf16le') : Buffer.from(text, 'utf16le').swap16());
+  const encode = (text: string): Buffer =>
+    order === 'utf16le' ? Buffer.from(text, 'utf16le') : Buffer.from(text, 'utf16le').swap16();
   const lines = range(6000).map((seq) => `ਊĊ ${seq} ${'ü'.repeat(seq % 90)}`);
   const bytes = encode(`\ufeff${lines.slice(0, 3000).join('\r\n')}\r\n`);
   await runThroughKills({
@@ -142,5 +149,10 @@ test.each([
   });
   expect(messagesOf(site).sort()).toEqual(lines.sort());
   // Taken up where it was, not begun again.
-  expect(agents.map((agent) => agent.stderr().includes('reading a compressed file'))).toEqual([true, false, false, false]);
+  expect(agents.map((agent) => agent.stderr().includes('reading a compressed file'))).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
 });

@@ -31,15 +31,30 @@ async function setUp(source: string): Promise<Rig> {
   const seen: Seen[] = [];
   service.respond = (request, response) => {
     for (const line of request.lines) {
-      const { message, _time: _, host: __, ...rest } = JSON.parse(line) as { message: string; _time: string; host: string };
+      const {
+        message,
+        _time: _,
+        host: __,
+        ...rest
+      } = JSON.parse(line) as { message: string; _time: string; host: string };
       seen.push({ message: message.slice(0, 20), bytes: Buffer.byteLength(message), rest });
     }
     const { length } = request.lines;
-    replyWith(response, 200, { ingested: length, failed: 0, failures: [], processedBytes: 1, blocksCreated: 1, walLength: 1 });
+    replyWith(response, 200, {
+      ingested: length,
+      failed: 0,
+      failures: [],
+      processedBytes: 1,
+      blocksCreated: 1,
+      walLength: 1,
+    });
     service.requests.length = 0;
   };
   const app = source.replaceAll('LOGS', join(folder, 'logs'));
-  const config = configure({ folder, url: service.url }, { sources: { app }, sink: 'compression: none, batch: {max_age: 50ms}' });
+  const config = configure(
+    { folder, url: service.url },
+    { sources: { app }, sink: 'compression: none, batch: {max_age: 50ms}' },
+  );
   return { folder, config, seen };
 }
 
@@ -89,7 +104,9 @@ test('a line of 1 GiB on stdin is sent in parts, in order, and memory stays flat
   const program = pipeGigabyte(config);
   const peak = await watchMemory(program, folder);
   expect(await program.exited).toBe(0);
-  const parts = seen.filter(({ rest }) => 'part' in rest).toSorted((a, b) => Number(a.rest['part']) - Number(b.rest['part']));
+  const parts = seen
+    .filter(({ rest }) => 'part' in rest)
+    .toSorted((a, b) => Number(a.rest['part']) - Number(b.rest['part']));
   expect(parts.map(({ rest }) => rest['part'])).toEqual(Array.from({ length: 1024 }, (_, n) => n + 1));
   expect(parts.every(({ bytes }) => bytes === MEBIBYTE)).toBe(true);
   expect(parts.flatMap(({ rest }) => (rest['part_last'] ? [rest['part']] : []))).toEqual([1024]);
@@ -109,7 +126,11 @@ test('a line of 1 GiB in a file, most of it a hole, is cut, its neighbours arriv
   await until('all three are stored', () => seen.length === 3, { withinMs: 120_000 });
   const file = join(folder, 'logs', 'app.log');
   expect(seen.toSorted((a, b) => b.bytes - a.bytes)).toEqual([
-    { message: `long${'\0'.repeat(16)}`, bytes: MEBIBYTE, rest: { file, truncated: true, original_bytes: LINE_BYTES - 7 } },
+    {
+      message: `long${'\0'.repeat(16)}`,
+      bytes: MEBIBYTE,
+      rest: { file, truncated: true, original_bytes: LINE_BYTES - 7 },
+    },
     { message: 'before', bytes: 6, rest: { file } },
     { message: 'after', bytes: 5, rest: { file } },
   ]);
@@ -131,7 +152,9 @@ test('a long line of a file is sent in parts, also over a restart in its middle'
   const again = startProgram(['run', '--config', config]);
   await until('the next line', () => seen.some(({ message }) => message === 'after'));
   expect(await again.end('SIGTERM')).toBe(0);
-  const parts = seen.filter(({ rest }) => 'part' in rest).toSorted((a, b) => Number(a.rest['part']) - Number(b.rest['part']));
+  const parts = seen
+    .filter(({ rest }) => 'part' in rest)
+    .toSorted((a, b) => Number(a.rest['part']) - Number(b.rest['part']));
   expect(parts.map(({ rest, bytes }) => [rest['part'], bytes, rest['part_last']])).toEqual(
     Array.from({ length: 7 }, (_, n) => [n + 1, MEBIBYTE, n === 6 ? true : undefined]),
   );
@@ -140,7 +163,9 @@ test('a long line of a file is sent in parts, also over a restart in its middle'
 });
 
 test('a long line of a file goes to the dead letters with its reason, and the next ones arrive', async () => {
-  const { config, folder, seen } = await setUp('{type: file, include: ["LOGS/*.log"], on_oversize: dead_letter, scan_interval: 200ms}');
+  const { config, folder, seen } = await setUp(
+    '{type: file, include: ["LOGS/*.log"], on_oversize: dead_letter, scan_interval: 200ms}',
+  );
   writeFileSync(join(folder, 'logs', 'app.log'), `before\n${'y'.repeat(3 * MEBIBYTE)}\nafter\n`);
   const program = startProgram(['run', '--config', config]);
   const { telemetry } = JSON.parse(await program.says('tailrace runs')) as { telemetry: string };
@@ -153,8 +178,16 @@ test('a long line of a file goes to the dead letters with its reason, and the ne
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(letter).toMatchObject({ source: 'app', file: join(folder, 'logs', 'app.log'), offset: 7, status: 0, kind: 'too_large' });
-  expect(letter!['reason']).toBe('the line has 3145728 bytes, more than max_event_bytes (1048576); its beginning is kept');
+  expect(letter).toMatchObject({
+    source: 'app',
+    file: join(folder, 'logs', 'app.log'),
+    offset: 7,
+    status: 0,
+    kind: 'too_large',
+  });
+  expect(letter!['reason']).toBe(
+    'the line has 3145728 bytes, more than max_event_bytes (1048576); its beginning is kept',
+  );
   expect(letter!['event']).toMatchObject({ truncated: true, original_bytes: 3 * MEBIBYTE });
   const metrics = await metricsOf(telemetry);
   expect(valueOf(metrics, 'tailrace_source_oversize_lines_total', { source: 'app' })).toBe(1);
@@ -165,7 +198,10 @@ test('a long line of a file goes to the dead letters with its reason, and the ne
 
 test('a line that grows over 1 MiB by its repair is cut so that its string is short enough', async () => {
   const { config, folder, seen } = await setUp('{type: file, include: ["LOGS/*.log"]}');
-  writeFileSync(join(folder, 'logs', 'app.log'), Buffer.concat([Buffer.alloc(MEBIBYTE, 0xe9), Buffer.from('\nafter\n')]));
+  writeFileSync(
+    join(folder, 'logs', 'app.log'),
+    Buffer.concat([Buffer.alloc(MEBIBYTE, 0xe9), Buffer.from('\nafter\n')]),
+  );
   const program = startProgram(['run', '--once', '--config', config]);
   expect(await program.exited, program.stderr()).toBe(0);
   const [after, cut] = seen.toSorted((a, b) => a.bytes - b.bytes);

@@ -16,7 +16,12 @@ interface Shipping extends Site {
 }
 
 /** Starts the agent by a shell that sets limits first: `limits` is a script. It follows `logs/*.log`. */
-async function startLimited(count: number, limits: string, scanInterval: string, wrapper: readonly string[] = []): Promise<Shipping> {
+async function startLimited(
+  count: number,
+  limits: string,
+  scanInterval: string,
+  wrapper: readonly string[] = [],
+): Promise<Shipping> {
   const site = await makeSite();
   const { folder } = site;
   for (let n = 0; n < count; n += 1) writeFileSync(join(folder, 'logs', `${n}.log`), `{"file":${n},"line":1}\n`);
@@ -32,10 +37,16 @@ async function startLimited(count: number, limits: string, scanInterval: string,
 async function arrives({ service }: Shipping, files: readonly number[], line: number): Promise<void> {
   const wanted = new Set(files.map((file) => `${file} ${line}`));
   const found = (): string[] =>
-    service.stored.map((text) => JSON.parse(text) as { file: number; line: number }).map((event) => `${event.file} ${event.line}`);
-  await until(`line ${line} of ${files.length} files`, () => found().filter((each) => wanted.has(each)).length >= files.length, {
-    everyMs: 100,
-  });
+    service.stored
+      .map((text) => JSON.parse(text) as { file: number; line: number })
+      .map((event) => `${event.file} ${event.line}`);
+  await until(
+    `line ${line} of ${files.length} files`,
+    () => found().filter((each) => wanted.has(each)).length >= files.length,
+    {
+      everyMs: 100,
+    },
+  );
   expect(found().filter((each) => wanted.has(each))).toHaveLength(files.length);
 }
 
@@ -77,7 +88,9 @@ test('agent that may have 64 descriptors says so once and ships 500 files', asyn
   await arrives(shipping, all(500), 2);
   expect(await agent.end()).toBe(0);
   expect(linesOf(agent, 'error')).toEqual([]);
-  expect(linesOf(agent, 'warn')).toMatchObject([{ code: 'EMFILE', msg: expect.stringContaining('no file descriptor is left') as string }]);
+  expect(linesOf(agent, 'warn')).toMatchObject([
+    { code: 'EMFILE', msg: expect.stringContaining('no file descriptor is left') as string },
+  ]);
 });
 
 const unshare = findProgram('unshare');
@@ -85,15 +98,20 @@ const unshare = findProgram('unshare');
 test.skipIf(unshare === undefined).each([
   ['instances', 'EMFILE'],
   ['watches', 'ENOSPC'],
-])(`agent without inotify %s says so once and scans${unshare === undefined ? ' (apt-get install util-linux)' : ''}`, async (kind, code) => {
-  const limits = `echo 0 > /proc/sys/user/max_inotify_${kind}`;
-  const shipping = await startLimited(3, limits, '2s', [unshare!, '--user', '--map-root-user']);
-  const { folder, agent } = shipping;
-  await agent.says('no more folders can be watched');
-  await arrives(shipping, all(3), 1);
-  appendFileSync(join(folder, 'logs', '1.log'), '{"file":1,"line":2}\n');
-  writeFileSync(join(folder, 'logs', '3.log'), '{"file":3,"line":2}\n');
-  await arrives(shipping, [1, 3], 2);
-  expect(await agent.end()).toBe(0);
-  expect(linesOf(agent, 'warn')).toMatchObject([{ code, msg: expect.stringContaining('no more folders can be watched') }]);
-});
+])(
+  `agent without inotify %s says so once and scans${unshare === undefined ? ' (apt-get install util-linux)' : ''}`,
+  async (kind, code) => {
+    const limits = `echo 0 > /proc/sys/user/max_inotify_${kind}`;
+    const shipping = await startLimited(3, limits, '2s', [unshare!, '--user', '--map-root-user']);
+    const { folder, agent } = shipping;
+    await agent.says('no more folders can be watched');
+    await arrives(shipping, all(3), 1);
+    appendFileSync(join(folder, 'logs', '1.log'), '{"file":1,"line":2}\n');
+    writeFileSync(join(folder, 'logs', '3.log'), '{"file":3,"line":2}\n');
+    await arrives(shipping, [1, 3], 2);
+    expect(await agent.end()).toBe(0);
+    expect(linesOf(agent, 'warn')).toMatchObject([
+      { code, msg: expect.stringContaining('no more folders can be watched') },
+    ]);
+  },
+);

@@ -12,7 +12,9 @@ function run(program: string, ...args: string[]): void {
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`);
 }
 
-test('files that are on a file system which is mounted late are not sent again, nor are batches of them lost', async ({ site }) => {
+test('files that are on a file system which is mounted late are not sent again, nor are batches of them lost', async ({
+  site,
+}) => {
   const { service, log } = site;
   const logs = join(site.folder, 'logs');
   const disk = mountTmpfs(4096);

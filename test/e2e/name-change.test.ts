@@ -28,6 +28,9 @@ test('run follows the name of its service to another address once the old one ta
   await first.stop();
   writeFileSync(join(folder, 'app.log'), '{"n":2}\n', { flag: 'a' });
   await until('the second address stores', () => second.lines.length === 1);
-  expect([first.lines[0], second.lines[0]]).toEqual([expect.stringContaining('"n":1'), expect.stringContaining('"n":2')]);
+  expect([first.lines[0], second.lines[0]]).toEqual([
+    expect.stringContaining('"n":1'),
+    expect.stringContaining('"n":2'),
+  ]);
   expect(await agent.end('SIGTERM')).toBe(0);
 });

@@ -31,16 +31,19 @@ test('a configuration that an earlier version took is taken', async () => {
   expect(await check.exited, check.stdout() + check.stderr()).toBe(0);
 });
 
-test.skipIf(!faketime)(`a clock in 1970, and its step to the present, lose nothing and send nothing twice${neededTime}`, async () => {
-  const { log, config, messages } = await begin();
-  const early = startCommand(faketime!, ['-f', '@1970-01-02 00:00:00', BINARY, 'run', '--once', '--config', config]);
-  expect(await early.exited, early.stderr()).toBe(0);
-  expect(messages()).toEqual(['one', 'two']);
-  appendFileSync(log, 'three\n');
-  const late = startProgram(['run', '--once', '--config', config]);
-  expect(await late.exited, late.stderr()).toBe(0);
-  expect(messages()).toEqual(['one', 'two', 'three']);
-});
+test.skipIf(!faketime)(
+  `a clock in 1970, and its step to the present, lose nothing and send nothing twice${neededTime}`,
+  async () => {
+    const { log, config, messages } = await begin();
+    const early = startCommand(faketime!, ['-f', '@1970-01-02 00:00:00', BINARY, 'run', '--once', '--config', config]);
+    expect(await early.exited, early.stderr()).toBe(0);
+    expect(messages()).toEqual(['one', 'two']);
+    appendFileSync(log, 'three\n');
+    const late = startProgram(['run', '--once', '--config', config]);
+    expect(await late.exited, late.stderr()).toBe(0);
+    expect(messages()).toEqual(['one', 'two', 'three']);
+  },
+);
 
 test('a token with a line break at its end is sent without it, one with a line break inside is refused without its value', async () => {
   const good = await begin('token_file: token');

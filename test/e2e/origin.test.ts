@@ -6,7 +6,9 @@ import { expect } from 'vitest';
 import { command, configure, range, startShipping, test } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
-test('origin at the top names the host in text, JSON, syslog and standard input, and check warns without it', async ({ site }) => {
+test('origin at the top names the host in text, JSON, syslog and standard input, and check warns without it', async ({
+  site,
+}) => {
   const { folder, service } = site;
   mkdirSync(join(folder, 'logs'), { recursive: true });
   const file = join(folder, 'logs/app.log');
@@ -31,7 +33,11 @@ test('origin at the top names the host in text, JSON, syslog and standard input,
   const events = service.stored.map((text) => JSON.parse(text) as Record<string, unknown>);
   const fromOf = (key: string, value: unknown) =>
     events.filter((event) => event[key] === value).map(({ host, file: path }) => [host, path]);
-  expect([fromOf('n', 1), fromOf('n', 12), fromOf('message', 'text')]).toEqual([[['box', file]], [['own', file]], [['box', file]]]);
+  expect([fromOf('n', 1), fromOf('n', 12), fromOf('message', 'text')]).toEqual([
+    [['box', file]],
+    [['own', file]],
+    [['box', file]],
+  ]);
   expect([fromOf('n', 90), fromOf('message', 'hello'), fromOf('message', 'hi')]).toEqual([
     [['box', undefined]],
     [['box', undefined]],

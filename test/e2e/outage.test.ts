@@ -30,7 +30,9 @@ test('runs that end by themselves outlast a service that is away', async () => {
   await Promise.all(runs);
 });
 
-test('run --once ends with 1 when nothing was stored for shutdown_timeout, and the next one delivers', async ({ site }) => {
+test('run --once ends with 1 when nothing was stored for shutdown_timeout, and the next one delivers', async ({
+  site,
+}) => {
   writeLines(site, 100);
   site.service.respond = () => ({ status: 503 });
   const given = startShipping(site, { args: ['--once'], top: 'shutdown_timeout: 1s' });

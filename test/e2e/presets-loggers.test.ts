@@ -52,7 +52,9 @@ test.skipIf(!hasJavaLoggers)(
       { thread: 'main', level: 'INFO', logger: 'com.example.App', message: 'started' },
       {
         level: 'ERROR',
-        message: expect.stringMatching(/^it broke\njava.lang.IllegalStateException: no\n\tat .*\nCaused by: .*\n\t\.\.\. /s),
+        message: expect.stringMatching(
+          /^it broke\njava.lang.IllegalStateException: no\n\tat .*\nCaused by: .*\n\t\.\.\. /s,
+        ),
       },
     ]);
     expectTimesWithin(of('java.log'), startedAt, Date.now());
@@ -91,7 +93,11 @@ test.skipIf(python === undefined)(
     for (const name of Object.keys(PYTHON_FORMATS)) {
       expect(of(name)).toMatchObject([
         { level: 'INFO', logger: 'shop.db', message: 'connected' },
-        { level: 'ERROR', logger: 'shop.db', message: expect.stringMatching(/^it broke\nTraceback .*\nKeyError: 'no'$/s) },
+        {
+          level: 'ERROR',
+          logger: 'shop.db',
+          message: expect.stringMatching(/^it broke\nTraceback .*\nKeyError: 'no'$/s),
+        },
       ]);
       expectTimesWithin(of(name), startedAt, Date.now());
       expect([name, /\.\d{3}Z$/.test(String(of(name)[0]?.['_time']))]).toEqual([name, true]);
@@ -110,7 +116,8 @@ const MESSAGES = [
 
 async function writeRsyslogFiles(folder: string, logs: string): Promise<void> {
   const port = await freePort();
-  const to = (file: string, template: string) => `action(type="omfile" file="${logs}/${file}" template="${template}")\n`;
+  const to = (file: string, template: string) =>
+    `action(type="omfile" file="${logs}/${file}" template="${template}")\n`;
   const rsyslog = startRsyslog(
     folder,
     `global(workDirectory="${folder}")
@@ -134,31 +141,48 @@ if $syslogfacility-text == "authpriv" then ${to('auth.log', 'RSYSLOG_Traditional
     return true;
   });
   const files = ['traditional.log', 'syslog.log', 'rfc5424.log', 'auth.log'];
-  const linesOf = (name: string) => (existsSync(join(logs, name)) ? readFileSync(join(logs, name), 'utf8').split('\n').length - 1 : 0);
+  const linesOf = (name: string) =>
+    existsSync(join(logs, name)) ? readFileSync(join(logs, name), 'utf8').split('\n').length - 1 : 0;
   await until('the files', () => files.every((name) => linesOf(name) === 2), { withinMs: 300_000 });
   const closed = once(rsyslog, 'close');
   rsyslog.kill('SIGTERM');
   await closed;
 }
 
-test.skipIf(!hasRsyslog)(`rsyslog's files arrive with their times and fields${hasRsyslog ? '' : ' (.ci/unpack-rsyslog)'}`, async () => {
-  const of = await ship(writeRsyslogFiles, (logs) => ({
-    system: `{type: file, preset: syslog-file, include: ["${logs}/*.log"], exclude: [auth.log], time: {timezone: UTC}}`,
-    auth: `{type: file, preset: auth, include: ["${logs}/auth.log"], time: {timezone: UTC}}`,
-  }));
-  const login = { host: 'web-1', appname: 'sshd', procid: '812', message: expect.stringMatching(/^ ?Accepted publickey for ann$/) };
-  for (const name of ['traditional.log', 'syslog.log', 'rfc5424.log', 'auth.log']) {
-    const exact = name === 'syslog.log' || name === 'rfc5424.log';
-    const events = of(`/${name}`);
-    expect([name, events[0]]).toMatchObject([name, login]);
-    for (const { _time } of events)
-      expect([name, String(_time).replace('+00:00', 'Z')]).toEqual([name, exact ? sentAt : sentAt.replace(/\.\d+Z$/, 'Z')]);
-  }
-  expect(of('/rfc5424.log')[1]).toMatchObject({ pri: 13, appname: 'app', msgid: 'ID47', structured_data: '[x@1 a="b\\"c"]' });
-  expect(of('/traditional.log')[1]).toMatchObject({ appname: 'kernel', message: '[    1.5] up' });
-  // Of a message of RFC 5424 rsyslog writes no colon behind the tag.
-  expect(of('/auth.log')[1]).toMatchObject(login);
-});
+test.skipIf(!hasRsyslog)(
+  `rsyslog's files arrive with their times and fields${hasRsyslog ? '' : ' (.ci/unpack-rsyslog)'}`,
+  async () => {
+    const of = await ship(writeRsyslogFiles, (logs) => ({
+      system: `{type: file, preset: syslog-file, include: ["${logs}/*.log"], exclude: [auth.log], time: {timezone: UTC}}`,
+      auth: `{type: file, preset: auth, include: ["${logs}/auth.log"], time: {timezone: UTC}}`,
+    }));
+    const login = {
+      host: 'web-1',
+      appname: 'sshd',
+      procid: '812',
+      message: expect.stringMatching(/^ ?Accepted publickey for ann$/),
+    };
+    for (const name of ['traditional.log', 'syslog.log', 'rfc5424.log', 'auth.log']) {
+      const exact = name === 'syslog.log' || name === 'rfc5424.log';
+      const events = of(`/${name}`);
+      expect([name, events[0]]).toMatchObject([name, login]);
+      for (const { _time } of events)
+        expect([name, String(_time).replace('+00:00', 'Z')]).toEqual([
+          name,
+          exact ? sentAt : sentAt.replace(/\.\d+Z$/, 'Z'),
+        ]);
+    }
+    expect(of('/rfc5424.log')[1]).toMatchObject({
+      pri: 13,
+      appname: 'app',
+      msgid: 'ID47',
+      structured_data: '[x@1 a="b\\"c"]',
+    });
+    expect(of('/traditional.log')[1]).toMatchObject({ appname: 'kernel', message: '[    1.5] up' });
+    // Of a message of RFC 5424 rsyslog writes no colon behind the tag.
+    expect(of('/auth.log')[1]).toMatchObject(login);
+  },
+);
 
 const RECORDED = {
   klog: `I1122 22:07:15.124162   23903 main.go:5] Starting controller
@@ -180,7 +204,8 @@ test('what klog, zap and bunyan wrote arrives with its times and fields', async 
       for (const [name, text] of Object.entries(RECORDED)) writeFileSync(join(logs, `${name}.log`), text);
     },
     (logs) => {
-      const source = (name: string) => `{type: file, preset: ${name}, include: ["${logs}/${name}.log"], time: {timezone: UTC}}`;
+      const source = (name: string) =>
+        `{type: file, preset: ${name}, include: ["${logs}/${name}.log"], time: {timezone: UTC}}`;
       return Object.fromEntries(Object.keys(RECORDED).map((name) => [name, source(name)]));
     },
   );

@@ -16,7 +16,8 @@ import { until } from '../support/until.ts';
 
 const postgres = globSync('/usr/lib/postgresql/*/bin')[0];
 const apache = findProgram('apache2');
-const canRun = hasJavaLoggers && hasNginx && postgres !== undefined && apache !== undefined && findProgram('runuser') !== undefined;
+const canRun =
+  hasJavaLoggers && hasNginx && postgres !== undefined && apache !== undefined && findProgram('runuser') !== undefined;
 const isRoot = process.getuid?.() === 0;
 
 const NODE = `import pino from 'pino'; const log = pino({base: null}, pino.destination({dest: process.argv[1], sync: true}));
@@ -24,7 +25,9 @@ log.info({responseTime: 12.5, statusCode: 200}, 'done'); log.error(new Error('no
 
 async function writeNginxLogs(folder: string): Promise<void> {
   const nginx = await startNginx(folder);
-  await nginx.send(Buffer.from('GET /a HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\nUser-Agent: test\r\n\r\n'));
+  await nginx.send(
+    Buffer.from('GET /a HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\nUser-Agent: test\r\n\r\n'),
+  );
   // Answered with 400, which is an error log's line at the level info.
   await nginx.send(Buffer.from('GET /b HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n'));
   await nginx.stop();
@@ -35,14 +38,33 @@ async function writeApacheLogs(folder: string, logs: string): Promise<void> {
   const modules = globSync('/usr/lib/apache2/modules/mod_{mpm_event,authz_core}.so');
   const config = join(folder, 'apache.conf');
   const load = modules.map((file) => `LoadModule ${/mod_(.*)\.so/.exec(file)![1]}_module ${file}`);
-  const lines = [`ServerRoot ${folder}`, `Listen 127.0.0.1:${port}`, 'ServerName localhost', `PidFile ${folder}/apache.pid`, `ErrorLog ${logs}/apache-error.log`, 'LogLevel info', `DocumentRoot ${folder}`, `DefaultRuntimeDir ${folder}`, 'User nobody', 'Group nogroup']; // prettier-ignore
+  const lines = [
+    `ServerRoot ${folder}`,
+    `Listen 127.0.0.1:${port}`,
+    'ServerName localhost',
+    `PidFile ${folder}/apache.pid`,
+    `ErrorLog ${logs}/apache-error.log`,
+    'LogLevel info',
+    `DocumentRoot ${folder}`,
+    `DefaultRuntimeDir ${folder}`,
+    'User nobody',
+    'Group nogroup',
+  ];
   const access = [
     `LogFormat "%h %l %u %t \\"%r\\" %>s %O \\"%{Referer}i\\" \\"%{User-Agent}i\\"" combined`,
     `CustomLog ${logs}/apache-access.log combined`,
   ];
   writeFileSync(config, [...load, ...lines, ...access, ''].join('\n'));
   const child = spawn(apache!, ['-f', config, '-D', 'FOREGROUND']);
-  await until('apache answers', () => fetch(`http://127.0.0.1:${port}/nothing`).then(() => true, () => child.exitCode !== null), { withinMs: 30_000 }); // prettier-ignore
+  await until(
+    'apache answers',
+    () =>
+      fetch(`http://127.0.0.1:${port}/nothing`).then(
+        () => true,
+        () => child.exitCode !== null,
+      ),
+    { withinMs: 30_000 },
+  );
   const closed = once(child, 'close');
   child.kill('SIGTERM');
   await closed;
@@ -59,7 +81,10 @@ async function writePostgresLog(folder: string, log: string): Promise<void> {
   }
   chmodSync(folder, 0o755);
   const run = (program: string, ...args: string[]) =>
-    execFileSync(as[0] ?? program, [...as.slice(1), ...(isRoot ? [program] : []), ...args], { stdio: 'pipe', cwd: '/' });
+    execFileSync(as[0] ?? program, [...as.slice(1), ...(isRoot ? [program] : []), ...args], {
+      stdio: 'pipe',
+      cwd: '/',
+    });
   run(`${postgres}/initdb`, '-D', data, '-A', 'trust', '-N', '-U', 'shop');
   const options = [
     '-D',
@@ -75,8 +100,13 @@ async function writePostgresLog(folder: string, log: string): Promise<void> {
   ];
   const [program, ...args] = [...as, `${postgres}/postgres`, ...options];
   const child = spawn(program!, args, { stdio: ['ignore', 'ignore', openSync(log, 'a')], cwd: '/' });
-  await until('postgres is ready', () => readFileSync(log, 'utf8').includes('ready to accept connections') || child.exitCode !== null);
-  expect(() => run(`${postgres}/psql`, '-h', sockets, '-U', 'shop', '-d', 'postgres', '-c', 'select\n  nothing')).toThrow();
+  await until(
+    'postgres is ready',
+    () => readFileSync(log, 'utf8').includes('ready to accept connections') || child.exitCode !== null,
+  );
+  expect(() =>
+    run(`${postgres}/psql`, '-h', sockets, '-U', 'shop', '-d', 'postgres', '-c', 'select\n  nothing'),
+  ).toThrow();
   const closed = once(child, 'close');
   execFileSync('kill', ['-INT', readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]!]);
   await closed;
@@ -95,7 +125,14 @@ function writeDpkgLog(folder: string, log: string): void {
   const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` };
   execFileSync(
     'dpkg',
-    ['--force-not-root', '--force-script-chrootless', `--root=${root}`, `--log=${log}`, '-i', join(folder, 'hello.deb')],
+    [
+      '--force-not-root',
+      '--force-script-chrootless',
+      `--root=${root}`,
+      `--log=${log}`,
+      '-i',
+      join(folder, 'hello.deb'),
+    ],
     { stdio: 'pipe', env },
   );
 }
@@ -135,7 +172,15 @@ test.skipIf(!canRun)(
     const events = site.service.stored.map((event) => JSON.parse(event) as Event);
     const of = (name: string): Event[] => events.filter(({ file }) => String(file).endsWith(`/${name}`));
     expect(events.filter((event) => 'parse_error' in event || 'time_error' in event)).toEqual([]);
-    for (const name of ['access.log', 'error.log', 'apache-access.log', 'apache-error.log', 'postgres.log', 'dpkg.log', 'java.log']) {
+    for (const name of [
+      'access.log',
+      'error.log',
+      'apache-access.log',
+      'apache-error.log',
+      'postgres.log',
+      'dpkg.log',
+      'java.log',
+    ]) {
       expect([name, of(name).length > 0]).toEqual([name, true]);
       for (const { _time } of of(name)) {
         const time = Date.parse(String(_time));
@@ -143,24 +188,45 @@ test.skipIf(!canRun)(
       }
     }
     // Their own times have whole seconds, or as many digits as the program writes; a read's has three.
-    for (const name of ['access.log', 'error.log', 'dpkg.log']) expect(String(of(name)[0]!['_time'])).toMatch(/:\d\d(Z|\+)/);
+    for (const name of ['access.log', 'error.log', 'dpkg.log'])
+      expect(String(of(name)[0]!['_time'])).toMatch(/:\d\d(Z|\+)/);
     expect(String(of('apache-error.log')[0]!['_time'])).toMatch(/\.\d{6}Z$/);
-    expect(of('access.log').find(({ path }) => path === '/a')).toMatchObject({ method: 'GET', status: 204, bytes: 0, user_agent: 'test' });
-    expect(of('error.log')[0]).toMatchObject({ level: expect.any(String), pid: expect.any(Number), tid: expect.any(Number) });
+    expect(of('access.log').find(({ path }) => path === '/a')).toMatchObject({
+      method: 'GET',
+      status: 204,
+      bytes: 0,
+      user_agent: 'test',
+    });
+    expect(of('error.log')[0]).toMatchObject({
+      level: expect.any(String),
+      pid: expect.any(Number),
+      tid: expect.any(Number),
+    });
     expect(of('apache-access.log')[0]).toMatchObject({ path: '/nothing', status: expect.any(Number) });
-    expect(of('apache-error.log').find(({ code }) => code === 'AH00489')).toMatchObject({ level: 'notice', pid: expect.any(Number) });
+    expect(of('apache-error.log').find(({ code }) => code === 'AH00489')).toMatchObject({
+      level: 'notice',
+      pid: expect.any(Number),
+    });
     expect(of('postgres.log').find(({ level }) => level === 'ERROR')).toMatchObject({
       user: 'shop',
       database: 'postgres',
       pid: expect.any(Number),
     });
-    expect(of('postgres.log').find(({ level }) => level === 'STATEMENT')).toMatchObject({ message: 'select\n\t  nothing' });
-    expect(of('dpkg.log').find(({ status }) => status === 'installed')).toMatchObject({ package: 'hello', arch: 'all', version: '1.0-1' });
+    expect(of('postgres.log').find(({ level }) => level === 'STATEMENT')).toMatchObject({
+      message: 'select\n\t  nothing',
+    });
+    expect(of('dpkg.log').find(({ status }) => status === 'installed')).toMatchObject({
+      package: 'hello',
+      arch: 'all',
+      version: '1.0-1',
+    });
     expect(of('java.log')).toMatchObject([
       { thread: 'main', level: 'INFO', logger: 'com.example.App', message: 'started' },
       {
         level: 'ERROR',
-        message: expect.stringMatching(/^it broke\njava.lang.IllegalStateException: no\n\tat .*\nCaused by: .*\n\t\.\.\. /s),
+        message: expect.stringMatching(
+          /^it broke\njava.lang.IllegalStateException: no\n\tat .*\nCaused by: .*\n\t\.\.\. /s,
+        ),
       },
     ]);
     const node = events.filter((event) => 'responseTime' in event);

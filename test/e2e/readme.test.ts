@@ -39,13 +39,20 @@ test.skipIf(findProgram('curl') === undefined)(
     };
 
     const serving = shell(`exec ${serve!.trim()} --listen 127.0.0.1:${service}`);
-    await until('its tokens', () => serving.stdout().includes('first-tokens.json') || serving.process.exitCode !== null);
+    await until(
+      'its tokens',
+      () => serving.stdout().includes('first-tokens.json') || serving.process.exitCode !== null,
+    );
     const [, file] = /^tokens +in (\S+),/m.exec(serving.stdout()) ?? [];
     expect(file, serving.stderr()).toBeDefined();
-    const { ingest_token: token, api_token: asking } = JSON.parse(readFileSync(file!, 'utf8')) as Record<string, string>;
+    const { ingest_token: token, api_token: asking } = JSON.parse(readFileSync(file!, 'utf8')) as Record<
+      string,
+      string
+    >;
 
     const [check, run] = ship!.split(/^(?=.*tailrace run$)/m) as [string, string];
-    const withToken = (script: string, value: string): string => script.replace('TAILRACE_TOKEN=…', `TAILRACE_TOKEN=${value}`);
+    const withToken = (script: string, value: string): string =>
+      script.replace('TAILRACE_TOKEN=…', `TAILRACE_TOKEN=${value}`);
     const checked = shell(withToken(check, token!));
     expect(await checked.exited, checked.stderr()).toBe(0);
     expect(checked.stdout()).toContain('is valid: would run 1 source (app) and 1 sink (store)');

@@ -5,7 +5,16 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, copyFileSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { compareCounts, messagesOf } from '../support/expected-lines.ts';
@@ -24,7 +33,10 @@ const service = localService('machine');
 /** Writes a configuration that sends to `dataset`, which is made unless it exists. */
 async function configureFor(folder: string, dataset: string, app: string): Promise<string> {
   if (dataset !== 'machine') await service.ask('POST', '/v1/datasets', { name: dataset });
-  return configure({ folder, url: service.url }, { sources: { app }, dataset, sink: `token: ${API_TOKEN}, batch: {max_age: 200ms}` });
+  return configure(
+    { folder, url: service.url },
+    { sources: { app }, dataset, sink: `token: ${API_TOKEN}, batch: {max_age: 200ms}` },
+  );
 }
 
 /** Starts the agent, which the test's end kills if it still runs. */
@@ -56,25 +68,34 @@ function isReadable(path: string): boolean {
   }
 }
 
-const machineLogs = ['/var/log/dpkg.log', '/var/log/alternatives.log', '/var/log/bootstrap.log', ...globSync('/var/log/apt/*.log')].filter(
-  (path) => isReadable(path) && statSync(path).size > 0,
-);
+const machineLogs = [
+  '/var/log/dpkg.log',
+  '/var/log/alternatives.log',
+  '/var/log/bootstrap.log',
+  ...globSync('/var/log/apt/*.log'),
+].filter((path) => isReadable(path) && statSync(path).size > 0);
 
-test.skipIf(machineLogs.length === 0)("this machine's own logs arrive line for line (apt-get install --reinstall tzdata)", async () => {
-  const folder = makeTree({ 'logs/.keep': '' });
-  // Copies: a package may be installed meanwhile.
-  const copies = machineLogs.map((path) => join(folder, 'logs', basename(path)));
-  machineLogs.forEach((path, index) => copyFileSync(path, copies[index]!));
-  const agent = startAgent(await configureFor(folder, 'machine', `{type: file, include: ["${folder}/logs/*.log"]}`), '--once');
-  expect(await agent.exited, agent.stderr()).toBe(0);
-  const stored = await messagesByFile('machine');
-  expect([...stored.keys()].sort()).toEqual(machineLogs.map((path) => basename(path)).sort());
-  for (const copy of copies) {
-    const lines = messagesOf(readFileSync(copy));
-    expect(lines.length).toBeGreaterThan(0);
-    expect({ copy, ...compareCounts(lines, stored.get(basename(copy))!) }).toEqual({ copy, ...EQUAL });
-  }
-});
+test.skipIf(machineLogs.length === 0)(
+  "this machine's own logs arrive line for line (apt-get install --reinstall tzdata)",
+  async () => {
+    const folder = makeTree({ 'logs/.keep': '' });
+    // Copies: a package may be installed meanwhile.
+    const copies = machineLogs.map((path) => join(folder, 'logs', basename(path)));
+    machineLogs.forEach((path, index) => copyFileSync(path, copies[index]!));
+    const agent = startAgent(
+      await configureFor(folder, 'machine', `{type: file, include: ["${folder}/logs/*.log"]}`),
+      '--once',
+    );
+    expect(await agent.exited, agent.stderr()).toBe(0);
+    const stored = await messagesByFile('machine');
+    expect([...stored.keys()].sort()).toEqual(machineLogs.map((path) => basename(path)).sort());
+    for (const copy of copies) {
+      const lines = messagesOf(readFileSync(copy));
+      expect(lines.length).toBeGreaterThan(0);
+      expect({ copy, ...compareCounts(lines, stored.get(basename(copy))!) }).toEqual({ copy, ...EQUAL });
+    }
+  },
+);
 
 const ODD_BYTES = [
   'plain',
@@ -110,7 +131,9 @@ function oddRequests(): Buffer[] {
 function plainRequests(count: number): Buffer {
   const request = (number: number, more: string) =>
     `GET /page/${number} HTTP/1.1\r\nHost: x\r\nUser-Agent: client/${number % 7} (é)\r\n${more}\r\n`;
-  return Buffer.from(Array.from({ length: count }, (_, i) => request(i, i === count - 1 ? 'Connection: close\r\n' : '')).join(''));
+  return Buffer.from(
+    Array.from({ length: count }, (_, i) => request(i, i === count - 1 ? 'Connection: close\r\n' : '')).join(''),
+  );
 }
 
 test.skipIf(!hasNginx)(
@@ -119,7 +142,9 @@ test.skipIf(!hasNginx)(
     const folder = makeTree({ 'logs/.keep': '' });
     const nginx = await startNginx(folder);
     onTestFinished(() => nginx.stop());
-    const agent = startAgent(await configureFor(folder, 'nginx', `{type: file, include: ["${nginx.logs}/*.log"], scan_interval: 200ms}`));
+    const agent = startAgent(
+      await configureFor(folder, 'nginx', `{type: file, include: ["${nginx.logs}/*.log"], scan_interval: 200ms}`),
+    );
     await agent.says('tailrace runs');
     await nginx.send(plainRequests(300));
     for (const request of oddRequests()) await nginx.send(request);
@@ -138,7 +163,8 @@ test.skipIf(!hasNginx)(
     for (const request of oddRequests()) await nginx.send(request);
     await nginx.stop();
 
-    const linesOf = (name: string) => [`${name}.log.1`, `${name}.log`].flatMap((file) => messagesOf(readFileSync(join(nginx.logs, file))));
+    const linesOf = (name: string) =>
+      [`${name}.log.1`, `${name}.log`].flatMap((file) => messagesOf(readFileSync(join(nginx.logs, file))));
     const expected = new Map(['access', 'raw', 'error', 'json'].map((name) => [name, linesOf(name)]));
     expect(expected.get('access')!.length).toBeGreaterThan(600);
     expect(readFileSync(`${nginx.logs}/raw.log`).includes(Buffer.from([0xc3, 0x28, 0xff, 0xfe]))).toBe(true);
@@ -162,7 +188,15 @@ test('printf into a pipe arrives as it was written, and the agent ends with the 
   const agent = startCommand('sh', ['-c', 'printf "$1" | "$0" run --config "$2"', BINARY, format, config]);
   expect(await agent.exited, agent.stderr()).toBe(0);
   const events = await service.events('printf');
-  const messages = ['first', '  spaces ', 'broken \uFFFD( \uFFFD bytes', '{"json": nearly}', '\t"tab" \\ \u0001', 'first', 'no newline'];
+  const messages = [
+    'first',
+    '  spaces ',
+    'broken \uFFFD( \uFFFD bytes',
+    '{"json": nearly}',
+    '\t"tab" \\ \u0001',
+    'first',
+    'no newline',
+  ];
   expect(
     compareCounts(
       [...messages, undefined],
@@ -174,7 +208,12 @@ test('printf into a pipe arrives as it was written, and the agent ends with the 
 
 test('a hundred thousand lines of `yes` arrive, each once', async () => {
   const config = await configureFor(makeTree({}), 'yes', '{type: stdin}');
-  const agent = startCommand('sh', ['-c', 'yes "all is well" | head -n 100000 | "$0" run --config "$1"', BINARY, config]);
+  const agent = startCommand('sh', [
+    '-c',
+    'yes "all is well" | head -n 100000 | "$0" run --config "$1"',
+    BINARY,
+    config,
+  ]);
   expect(await agent.exited, agent.stderr()).toBe(0);
   expect(await service.aggregate('yes', [{ op: 'count' }, { op: 'distinct', field: 'message' }])).toEqual([100_000, 1]);
 });
@@ -203,10 +242,15 @@ test.skipIf(findProgram('logger') === undefined)(
     const folder = makeTree({});
     mkdirSync(join(folder, 'lines'));
     const real = machineLogs.slice(0, 1).flatMap((path) => messagesOf(readFileSync(path)));
-    const config = await configureFor(folder, 'logger', '{type: syslog, listen: ["udp://127.0.0.1:0", "tcp://127.0.0.1:0"]}');
+    const config = await configureFor(
+      folder,
+      'logger',
+      '{type: syslog, listen: ["udp://127.0.0.1:0", "tcp://127.0.0.1:0"]}',
+    );
     const agent = startAgent(config);
     await agent.says('tailrace runs');
-    const portOf = (protocol: string) => new RegExp(`listening on ${protocol}://127\\.0\\.0\\.1:(\\d+)`).exec(agent.stderr())![1]!;
+    const portOf = (protocol: string) =>
+      new RegExp(`listening on ${protocol}://127\\.0\\.0\\.1:(\\d+)`).exec(agent.stderr())![1]!;
 
     const sent = new Map<string, string[]>();
     for (const [name, flags] of LOGGER_MODES) {
@@ -215,7 +259,17 @@ test.skipIf(findProgram('logger') === undefined)(
       const lines = [...OWN_LINES, ...real.slice(protocol === 'udp' ? -50 : -1000)];
       const file = join(folder, 'lines', name);
       writeFileSync(file, `${lines.join('\n')}\n`);
-      const to = ['--server', '127.0.0.1', '--port', portOf(protocol), ...flags, '--tag', name, '--priority', 'local3.warning'];
+      const to = [
+        '--server',
+        '127.0.0.1',
+        '--port',
+        portOf(protocol),
+        ...flags,
+        '--tag',
+        name,
+        '--priority',
+        'local3.warning',
+      ];
       const logger = spawn('logger', [...to, '--file', file], { stdio: 'ignore' });
       expect(await once(logger, 'close')).toEqual([0, null]);
       sent.set(name, lines);

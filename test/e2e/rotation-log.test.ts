@@ -39,7 +39,9 @@ test.skipIf(LOGROTATE === undefined).each([
     write(logs[1]!, 10);
     await until('what came before is stored', () => service.stored.length === written);
     write(logs[0]!, 1000);
-    const rotated = spawnSync(LOGROTATE!, ['--force', '--state', join(folder, 'rotate', 'state'), config], { encoding: 'utf8' });
+    const rotated = spawnSync(LOGROTATE!, ['--force', '--state', join(folder, 'rotate', 'state'), config], {
+      encoding: 'utf8',
+    });
     expect(rotated).toMatchObject({ status: 0 });
     write(logs[0]!, 1000);
     // With copytruncate and compress the copy may be gone before the agent sees it: its lines are lost, and logged.
@@ -67,6 +69,8 @@ test.skipIf(LOGROTATE === undefined).each([
         !(scheme === 'copytruncate' && Number(line['lostBytes']) > 0),
     );
   for (const [n, log] of logs.entries())
-    expect.soft(about(log).length, `${FILES[n]}: ${JSON.stringify(about(log), null, 1)}`).toBeLessThanOrEqual(ROTATIONS);
+    expect
+      .soft(about(log).length, `${FILES[n]}: ${JSON.stringify(about(log), null, 1)}`)
+      .toBeLessThanOrEqual(ROTATIONS);
   if (scheme !== 'copytruncate') for (const log of logs.slice(1)) expect.soft(about(log)).toEqual([]);
 });

@@ -95,61 +95,64 @@ async function playKind(rig: AgentRig, expected: string[], script: string, isWat
     const [, mark, step] = /^([?!]?) ?(.*)$/.exec(line)!;
     if (mark === (isWatched ? '!' : '?')) continue;
     const [, name, file, lines] = /^append ([^\s@]+)@?(\S*) (.*)$/.exec(step!) ?? [];
-    for (const [, quoted, bare] of lines?.matchAll(/"([^"]*)"|(\S+)/g) ?? []) expected.push(`${file || name}: ${quoted ?? bare}`);
+    for (const [, quoted, bare] of lines?.matchAll(/"([^"]*)"|(\S+)/g) ?? [])
+      expected.push(`${file || name}: ${quoted ?? bare}`);
     await rig.play(name === undefined ? step! : `append ${name} ${lines}`);
   }
 }
 
-test.for(['while the agent runs', 'while the service is away', 'while the agent is stopped', 'after a kill -9'] as const)(
-  'rotation of every kind %s: every line once',
-  async (when) => {
-    const rig = new AgentRig(await makeSite(), { glob: '**/*.log' });
-    const { service } = rig.site;
-    const expected: string[] = [];
-    const isWatched = when === 'while the agent runs' || when === 'while the service is away';
-    for (const folder of [
-      'twice',
-      'date',
-      'dated',
-      'copy',
-      'regrown',
-      'link',
-      'again',
-      'moved',
-      'pods',
-      '../releases/1',
-      '../releases/2',
-      '../elsewhere',
-    ])
-      mkdirSync(rig.path(folder), { recursive: true });
-    const play = async (script: string): Promise<void> => playKind(rig, expected, script, isWatched);
-    for (const { before } of Object.values(KINDS)) await play(`append ${before}`);
-    await rig.play('link first.out link/current.log; link ../releases/1 current');
-    for (const name of ['renamed', 'copied', 'removed']) await rig.play(`link ../pods/${name} link/${name}.log`);
-    await rig.play('link ../pods/0 link/pointed.log; start');
-    const allStored = (): Promise<void> => until('every line is stored', () => service.stored.length >= expected.length);
-    await allStored();
-    if (when === 'while the agent is stopped') await rig.play('stop');
-    if (when === 'after a kill -9') {
-      await rig.play('saved mark.log; kill');
-      expected.push('mark.log: mark');
-    }
-    if (when === 'while the service is away') await rig.play('away');
-    for (const { disk } of Object.values(KINDS)) await play(disk);
-    if (!isWatched) await rig.play('start');
-    if (when === 'while the service is away') {
-      await rig.play('asked');
-      // Once more, with all of the first still held.
-      await play('mv twice/app.log twice/app.log.3; append twice/app.log fourth');
-      await rig.play('back');
-    }
-    await allStored();
-    await rig.play('is source_lost_bytes_total = 0; stop');
-    const arrived = Object.entries(rig.byFile).flatMap(([file, lines]) => lines.map((line) => `${file}: ${line}`));
-    expect(arrived.toSorted()).toEqual(expected.toSorted());
-    expect(service.misusedKeys).toEqual([]);
-  },
-);
+test.for([
+  'while the agent runs',
+  'while the service is away',
+  'while the agent is stopped',
+  'after a kill -9',
+] as const)('rotation of every kind %s: every line once', async (when) => {
+  const rig = new AgentRig(await makeSite(), { glob: '**/*.log' });
+  const { service } = rig.site;
+  const expected: string[] = [];
+  const isWatched = when === 'while the agent runs' || when === 'while the service is away';
+  for (const folder of [
+    'twice',
+    'date',
+    'dated',
+    'copy',
+    'regrown',
+    'link',
+    'again',
+    'moved',
+    'pods',
+    '../releases/1',
+    '../releases/2',
+    '../elsewhere',
+  ])
+    mkdirSync(rig.path(folder), { recursive: true });
+  const play = async (script: string): Promise<void> => playKind(rig, expected, script, isWatched);
+  for (const { before } of Object.values(KINDS)) await play(`append ${before}`);
+  await rig.play('link first.out link/current.log; link ../releases/1 current');
+  for (const name of ['renamed', 'copied', 'removed']) await rig.play(`link ../pods/${name} link/${name}.log`);
+  await rig.play('link ../pods/0 link/pointed.log; start');
+  const allStored = (): Promise<void> => until('every line is stored', () => service.stored.length >= expected.length);
+  await allStored();
+  if (when === 'while the agent is stopped') await rig.play('stop');
+  if (when === 'after a kill -9') {
+    await rig.play('saved mark.log; kill');
+    expected.push('mark.log: mark');
+  }
+  if (when === 'while the service is away') await rig.play('away');
+  for (const { disk } of Object.values(KINDS)) await play(disk);
+  if (!isWatched) await rig.play('start');
+  if (when === 'while the service is away') {
+    await rig.play('asked');
+    // Once more, with all of the first still held.
+    await play('mv twice/app.log twice/app.log.3; append twice/app.log fourth');
+    await rig.play('back');
+  }
+  await allStored();
+  await rig.play('is source_lost_bytes_total = 0; stop');
+  const arrived = Object.entries(rig.byFile).flatMap(([file, lines]) => lines.map((line) => `${file}: ${line}`));
+  expect(arrived.toSorted()).toEqual(expected.toSorted());
+  expect(service.misusedKeys).toEqual([]);
+});
 
 // Symptom: the unread end of a log behind a link was lost without a word when it was rotated in the target's folder while no agent ran, or
 // the link was removed. Cause: inodes, copies and rotated files were looked for beside the link alone.

@@ -4,7 +4,17 @@ import { expect } from 'vitest';
 import type { Program } from '../support/program.ts';
 import type { FaultRequest } from '../support/fault-service.ts';
 import { API_TOKEN, startLocalService } from '../support/local-service.ts';
-import { command, configure, outcomes, QUICK, range, type Site, startShipping, sumOf, test } from '../support/shipping.ts';
+import {
+  command,
+  configure,
+  outcomes,
+  QUICK,
+  range,
+  type Site,
+  startShipping,
+  sumOf,
+  test,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const SINK = `${QUICK}, batch: {max_age: 20ms, max_events: 50}`;
@@ -13,7 +23,12 @@ const sourceOf = ({ folder }: Site, transform: string): string =>
   `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms, transform: '${transform}'}`;
 
 /** Numbered lines, each with the team that it is of. */
-function write(site: Site, from: number, count: number, teamOf = (seq: number): string => ['red', 'green', 'blue'][seq % 3]!): void {
+function write(
+  site: Site,
+  from: number,
+  count: number,
+  teamOf = (seq: number): string => ['red', 'green', 'blue'][seq % 3]!,
+): void {
   appendFileSync(
     site.log,
     range(count)
@@ -49,14 +64,29 @@ test('to_dataset sends each event to one dataset, and the accounting balances', 
   await until('all is stored', () => site.service.stored.length === 104);
   await until('it is settled', () => isSettled(agent));
   const third = (rest: number) => range(90).filter((seq) => seq !== 0 && seq % 3 === rest);
-  expect(storedIn(site)).toEqual({ red: third(0), green: third(1), blue: third(2), logs: range(15).map((n) => 90 + n) });
-  expect(await outcomes(agent)).toEqual({ accepted: 105, delivered: 104, dead_lettered: 0, dropped: 0, filtered: 1, held: 0, errors: 0 });
+  expect(storedIn(site)).toEqual({
+    red: third(0),
+    green: third(1),
+    blue: third(2),
+    logs: range(15).map((n) => 90 + n),
+  });
+  expect(await outcomes(agent)).toEqual({
+    accepted: 105,
+    delivered: 104,
+    dead_lettered: 0,
+    dropped: 0,
+    filtered: 1,
+    held: 0,
+    errors: 0,
+  });
   expect(await sumOf(agent, 'tailrace_source_misrouted_events_total')).toBe(5);
   expect(await agent.end()).toBe(0);
   expect(agent.stderr()).not.toContain('no such name');
 });
 
-test('to_dataset names at most 16 datasets of a sink, also after a restart; others go to the sink’s own', async ({ site }) => {
+test('to_dataset names at most 16 datasets of a sink, also after a restart; others go to the sink’s own', async ({
+  site,
+}) => {
   const options = { sources: { app: sourceOf(site, 'to_dataset(team)') }, sink: SINK };
   write(site, 0, 40, (seq) => `t${seq % 20}`);
   let agent = startShipping(site, options);
@@ -72,12 +102,16 @@ test('to_dataset names at most 16 datasets of a sink, also after a restart; othe
   const { logs, ...others } = storedIn(site);
   expect(Object.keys(others)).toHaveLength(16);
   expect(logs).toEqual(range(80).filter((seq) => seq % 20 >= 16));
-  for (const [name, seqs] of Object.entries(others)) expect(seqs).toEqual(range(80).filter((seq) => `t${seq % 20}` === name));
+  for (const [name, seqs] of Object.entries(others))
+    expect(seqs).toEqual(range(80).filter((seq) => `t${seq % 20}` === name));
 });
 
 test('siblings of one event may go to several datasets, and count once', async ({ site }) => {
   appendFileSync(site.log, '{"_time":"2026-11-22T10:00:00Z","seq":1,"team":["red","green"]}\n');
-  const agent = startShipping(site, { sources: { app: sourceOf(site, 'mv-expand team | to_dataset(tostring(team))') }, sink: SINK });
+  const agent = startShipping(site, {
+    sources: { app: sourceOf(site, 'mv-expand team | to_dataset(tostring(team))') },
+    sink: SINK,
+  });
   await until('both are stored', () => site.service.stored.length === 2);
   await until('it is settled', () => isSettled(agent));
   expect(storedIn(site)).toEqual({ red: [1], green: [1] });
@@ -155,7 +189,8 @@ test('no event is missing where the rules change after a kill', async ({ site })
   for (const transform of ['to_dataset(team)', 'to_dataset(strcat(team, "-2"))', 'extend x = 1', 'to_dataset(team)']) {
     let answered = 0;
     const hanging = new Set<string>();
-    site.service.respond = (request) => (++answered <= 2 ? undefined : (hanging.add(datasetOf(request)), { never: 'lost' }));
+    site.service.respond = (request) =>
+      ++answered <= 2 ? undefined : (hanging.add(datasetOf(request)), { never: 'lost' });
     write(site, written, 600);
     written += 600;
     const agent = startShipping(site, optionsOf(transform));
@@ -179,7 +214,8 @@ test('three datasets of the real service have every event once, through kills an
       sink: `token: ${API_TOKEN}, ${SINK}`,
     };
     const real = { ...site, url: service.url };
-    const count = async (name: string): Promise<number> => Number((await service.aggregate(name, [{ op: 'count' }]))[0] ?? 0);
+    const count = async (name: string): Promise<number> =>
+      Number((await service.aggregate(name, [{ op: 'count' }]))[0] ?? 0);
     const total = async (): Promise<number> => (await count('red')) + (await count('green')) + (await count('blue'));
     let written = 0;
     for (let turn = 0; turn < 3; turn++) {
@@ -193,7 +229,9 @@ test('three datasets of the real service have every event once, through kills an
       expect(await agent.end('SIGKILL')).toBe('SIGKILL');
     }
     const agent = startShipping(real, options);
-    await until('all is settled', async () => (await total()) >= written && (await isSettled(agent)), { withinMs: 120_000 });
+    await until('all is settled', async () => (await total()) >= written && (await isSettled(agent)), {
+      withinMs: 120_000,
+    });
     expect(await agent.end()).toBe(0);
     for (const [rest, name] of ['red', 'green', 'blue'].entries()) {
       const found = (await service.events(name)).map(({ seq }) => Number(seq)).sort((a, b) => a - b);

@@ -5,7 +5,9 @@ import { expect } from 'vitest';
 import { addressOf, command, messagesOf, QUICK, startShipping, sumOf, test } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
-test('what another user links to is not shipped, nor a token, and log, status, metric, explain and preview say so', async ({ site }) => {
+test('what another user links to is not shipped, nor a token, and log, status, metric, explain and preview say so', async ({
+  site,
+}) => {
   expect(process.getuid?.(), 'this test runs as root, to make another user’s link').toBe(0);
   const path = (name: string): string => join(site.folder, name);
   mkdirSync(path('etc'));
@@ -32,7 +34,9 @@ test('what another user links to is not shipped, nor a token, and log, status, m
   const explained = await command(site, 'explain', path('logs/stolen.log'));
   expect(explained.stdout()).toContain('user 1001 made the symbolic link, and what it leads to is not');
   expect(explained.stdout()).not.toContain('etc/secret');
-  expect((await command(site, 'explain', path('logs/token.log'))).stdout()).toContain('it is the token_file of sink "store"');
+  expect((await command(site, 'explain', path('logs/token.log'))).stdout()).toContain(
+    'it is the token_file of sink "store"',
+  );
   expect((await command(site, 'preview', path('logs/token.log'))).stderr()).toContain('never read as a log');
   expect((await command(site, 'audit')).stdout()).not.toMatch(/token\.log|stolen\.log|data\.log\.d/);
   expect(await agent.end('SIGTERM')).toBe(0);

@@ -7,7 +7,16 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FaultAnswer } from '../support/fault-service.ts';
 import type { Program } from '../support/program.ts';
-import { makeSite, messagesOf, metricsOf, QUICK, type Site, spooledEvents, startShipping, sumOf } from '../support/shipping.ts';
+import {
+  makeSite,
+  messagesOf,
+  metricsOf,
+  QUICK,
+  type Site,
+  spooledEvents,
+  startShipping,
+  sumOf,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { findImbalances } from '../support/watch-accounting.ts';
 import { type Acts, fileActs, type Folder, linesOf, playWith, type Script, type Word } from '../sources/file/steps.ts';
@@ -41,7 +50,12 @@ export class AgentRig implements Folder {
     const { glob = '*.log', sink = '' } = this.options;
     this.started = this.site.service.requests.length;
     const app = `{type: file, include: ["${this.path(glob)}"], scan_interval: 100ms${more && `, ${more}`}}`;
-    this.agent = startShipping(this.site, { sources: { app }, sink: `${QUICK}${sink && `, ${sink}`}`, args, logLevel: 'debug' });
+    this.agent = startShipping(this.site, {
+      sources: { app },
+      sink: `${QUICK}${sink && `, ${sink}`}`,
+      args,
+      logLevel: 'debug',
+    });
   }
 
   answer(answer: FaultAnswer | undefined): void {
@@ -95,7 +109,8 @@ function recreate(path: string, content: string): void {
 
 const textOf = (words: readonly Word[]): string => words.map(({ text }) => text).join(' ');
 /** `a+b`: the sum of two metrics. */
-const metric = (rig: AgentRig, names: string): Promise<number> => sumOf(rig.agent, ...names.split('+').map((name) => `tailrace_${name}`));
+const metric = (rig: AgentRig, names: string): Promise<number> =>
+  sumOf(rig.agent, ...names.split('+').map((name) => `tailrace_${name}`));
 const holds = (value: number, relation: string, other: string): boolean =>
   relation === '>' ? value > Number(other) : value === Number(other);
 
@@ -118,7 +133,9 @@ const acts: Acts<AgentRig> = {
   // Waits.
   asked: (rig, step) => until(step, () => rig.site.service.requests.length > rig.asked),
   sends: (rig, step, words) =>
-    until(step, () => rig.site.service.requests.some(({ events }) => events.some((event) => event.includes(textOf(words))))),
+    until(step, () =>
+      rig.site.service.requests.some(({ events }) => events.some((event) => event.includes(textOf(words)))),
+    ),
   says: (rig, _, words) => rig.agent.says(textOf(words)),
   until: (rig, step, _, names, relation, value) =>
     until(step, async () => {
@@ -135,36 +152,46 @@ const acts: Acts<AgentRig> = {
     writeFileSync(rig.path(name), 'mark\n');
     await until(step, async () => (await metric(rig, 'checkpoint_saves_total')) > before + 1, { everyMs: 50 });
   },
-  has: (rig, step, words) => until(step, () => messagesOf(rig.site).includes(textOf(words)) || messagesOf(rig.site).slice(-5).join('\n')),
+  has: (rig, step, words) =>
+    until(step, () => messagesOf(rig.site).includes(textOf(words)) || messagesOf(rig.site).slice(-5).join('\n')),
   // Assertions: all lines stored since the beginning, in any order or in this one; a metric.
   stores: async (rig, step, words) => {
     const lines = linesOf(words);
-    await until(step, () => rig.site.service.stored.length >= lines.length || `${rig.site.service.stored.length} stored`);
+    await until(
+      step,
+      () => rig.site.service.stored.length >= lines.length || `${rig.site.service.stored.length} stored`,
+    );
     expect(messagesOf(rig.site).toSorted(), step).toEqual(lines.toSorted());
   },
   'in-order': (rig, step, words) => expect(messagesOf(rig.site), step).toEqual(linesOf(words)),
-  of: (rig, step, words, name) => expect(rig.byFile[name]?.toSorted(), step).toEqual(linesOf(words.slice(1)).toSorted()),
+  of: (rig, step, words, name) =>
+    expect(rig.byFile[name]?.toSorted(), step).toEqual(linesOf(words.slice(1)).toSorted()),
   count: (rig, step, _, count) =>
     until(step, () => rig.site.service.stored.length === Number(count) || `${rig.site.service.stored.length} stored`),
-  is: async (rig, step, _, names, relation, value) => expect(holds(await metric(rig, names), relation, value), step).toBe(true),
+  is: async (rig, step, _, names, relation, value) =>
+    expect(holds(await metric(rig, names), relation, value), step).toBe(true),
   balanced: async (rig, step) => expect(findImbalances(await metricsOf(rig.agent)), step).toEqual([]),
   said: (rig, step, _, count, ...pattern) =>
     expect(rig.agent.stderr().match(new RegExp(pattern.join(' '), 'g')) ?? [], step).toHaveLength(Number(count)),
   // Sent more than once, each time under its key.
   resent: ({ site }, step, words) => {
-    const keys = site.service.requests.filter(({ events }) => events.some((event) => event.includes(textOf(words)))).map(({ key }) => key);
+    const keys = site.service.requests
+      .filter(({ events }) => events.some((event) => event.includes(textOf(words))))
+      .map(({ key }) => key);
     expect(keys.length, step).toBeGreaterThan(1);
     expect(new Set(keys).size, step).toBe(1);
   },
   // Since the last start only earlier requests were sent.
   'old-keys': ({ site, started }, step) => {
     const known = site.service.requests.slice(0, started).map(({ key }) => key);
-    for (const { key, events } of site.service.requests.slice(started)) if (events.length > 0) expect(known, step).toContain(key);
+    for (const { key, events } of site.service.requests.slice(started))
+      if (events.length > 0) expect(known, step).toContain(key);
   },
 };
 
 /** Texts of scenarios: lines by number, the bytes that lines take, and their words in a step. */
-export const lines = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => `line seq=${from + n}`);
+export const lines = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, n) => `line seq=${from + n}`);
 export const bytesOf = (text: readonly string[]): number => text.join('\n').length + 1;
 export const words = (texts: readonly string[]): string => texts.map((text) => `"${text}"`).join(' ');
 
@@ -174,7 +201,8 @@ export function agentScenarios(table: Readonly<Record<string, Script>>, options:
     test(name, async () => {
       const rig = new AgentRig(await makeSite(), options);
       await rig.play(script);
-      if (rig.agent.process.exitCode === null && rig.agent.process.signalCode === null) expect(await rig.agent.end()).toBe(0);
+      if (rig.agent.process.exitCode === null && rig.agent.process.signalCode === null)
+        expect(await rig.agent.end()).toBe(0);
       expect(rig.site.service.misusedKeys).toEqual([]);
     });
 }

@@ -21,7 +21,10 @@ interface Bad {
   readonly body: string | Buffer<ArrayBuffer>;
 }
 
-async function post(path: string, { type = NDJSON, encoding, body, ...more }: Bad): Promise<{ status: number; reply: unknown }> {
+async function post(
+  path: string,
+  { type = NDJSON, encoding, body, ...more }: Bad,
+): Promise<{ status: number; reply: unknown }> {
   const token = 'token' in more ? more.token : API_TOKEN;
   const headers = {
     'content-type': type,
@@ -41,7 +44,12 @@ test.each<[what: string, bad: Bad, status: number, message: RegExp]>([
   ['gzip that is not gzip', { encoding: 'gzip', body: '{"a":1}\n' }, 400, /not whole gzip/],
   ['zstd that is not zstd', { encoding: 'zstd', body: '{"a":1}\n' }, 400, /not whole zstd/],
   ['a body over the limit', { body: `{"a":1}${' '.repeat(LIMIT)}` }, 413, /larger than 10485760 bytes/],
-  ['gzip over the limit', { encoding: 'gzip', body: gzipSync(Buffer.alloc(20 * LIMIT, '\n')) }, 413, /larger than 10485760 bytes/],
+  [
+    'gzip over the limit',
+    { encoding: 'gzip', body: gzipSync(Buffer.alloc(20 * LIMIT, '\n')) },
+    413,
+    /larger than 10485760 bytes/,
+  ],
   ['a dataset name with a slash', named('a/b'), 400, /"a\/b": wanted 1 to 128 characters/],
   ['a dataset name of 129 characters', named('x'.repeat(129)), 400, /wanted 1 to 128 characters/],
   ['no token', { paths: TO_ALL, token: undefined, body: '{"a":1}' }, 403, /no token: send the header/],

@@ -21,8 +21,15 @@ interface Case {
 const A_MILLION = 1_000_000;
 const OF_TYPES = ['1', '"x"', '[1,2]', '{"a":1}', 'null', 'true', '1e400', '12345678901234567890', '-0.0', '""'];
 const TIMES = [
-  '"0000-01-01T00:00:00Z"', '1e30', '1000000000000000000000000000000', '"NaN"', '-1', '{"a":"b"}', '"2025-02-30T00:00:00Z"', '"99999-01-01T00:00:00Z"',
-]; // prettier-ignore
+  '"0000-01-01T00:00:00Z"',
+  '1e30',
+  '1000000000000000000000000000000',
+  '"NaN"',
+  '-1',
+  '{"a":"b"}',
+  '"2025-02-30T00:00:00Z"',
+  '"99999-01-01T00:00:00Z"',
+];
 const CLOCK_CHANGES = ['2025-03-30 03:30:00', '2025-10-26 03:30:00'];
 const timeLines = [...TIMES, ...CLOCK_CHANGES.map((time) => `"${time}"`)].map((time) => `{"at":${time}}`);
 
@@ -61,7 +68,10 @@ const CASES: Readonly<Record<string, Case>> = {
     transformErrors: 1,
   },
   times: { lines: timeLines, keys: 'time: {field: at, timezone: Europe/Athens}', timeErrors: TIMES.length },
-  'any-times': { lines: [...CLOCK_CHANGES, '0000-01-01T00:00:00Z', `{"_time":"NaN"}`], keys: 'time: {timezone: Europe/Athens}' },
+  'any-times': {
+    lines: [...CLOCK_CHANGES, '0000-01-01T00:00:00Z', `{"_time":"NaN"}`],
+    keys: 'time: {timezone: Europe/Athens}',
+  },
   healthy: { lines: ['still here'], keys: 'format: auto' },
 };
 
@@ -89,15 +99,25 @@ test('whatever lines hold, their events are kept and counted, and no source hold
     const count = (outcome: string) => valueOf(last, 'tailrace_events_total', { source, outcome });
     const unsent = Object.values(outcomes).reduce((sum, events) => sum + events, 0);
     const wanted = { dead_lettered: 0, dropped: 0, filtered: 0, ...outcomes, delivered: lines.length - unsent };
-    expect([source, Object.fromEntries(Object.keys(wanted).map((outcome) => [outcome, count(outcome)]))]).toEqual([source, wanted]);
-    expect([source, valueOf(last, 'tailrace_transform_errors_total', { source }) ?? 0]).toEqual([source, transformErrors]);
+    expect([source, Object.fromEntries(Object.keys(wanted).map((outcome) => [outcome, count(outcome)]))]).toEqual([
+      source,
+      wanted,
+    ]);
+    expect([source, valueOf(last, 'tailrace_transform_errors_total', { source }) ?? 0]).toEqual([
+      source,
+      transformErrors,
+    ]);
     expect([source, valueOf(last, 'tailrace_source_time_errors_total', { source }) ?? 0]).toEqual([source, timeErrors]);
   }
   expect(await agent.end()).toBe(0);
 
   const stored = (name: string): Event[] =>
-    site.service.stored.filter((event) => event.includes(`"case":"${name}"`)).map((event) => JSON.parse(event) as Event);
-  expect(stored('no-json').map(({ message, parse_error: error, level }) => [message, error !== undefined, level])).toEqual([
+    site.service.stored
+      .filter((event) => event.includes(`"case":"${name}"`))
+      .map((event) => JSON.parse(event) as Event);
+  expect(
+    stored('no-json').map(({ message, parse_error: error, level }) => [message, error !== undefined, level]),
+  ).toEqual([
     ['{"level":"info"', true, undefined],
     [undefined, false, 'info'],
     ['\u0000\u0001', true, undefined],
@@ -119,7 +139,10 @@ test('whatever lines hold, their events are kept and counted, and no source hold
     [undefined, '!', undefined],
   ]);
   expect(stored('long').map(({ user }) => user)).toEqual(['ann', 'bob']);
-  expect(stored('regex').map(({ all, is }) => [all, is])).toEqual([[undefined, false], ['aaa', true]]); // prettier-ignore
+  expect(stored('regex').map(({ all, is }) => [all, is])).toEqual([
+    [undefined, false],
+    ['aaa', true],
+  ]);
   const [whole, ...parts] = stored('expand');
   expect(whole).toMatchObject({ transform_error: expect.any(String) });
   expect(whole?.['items']).toHaveLength(A_MILLION);
@@ -131,9 +154,18 @@ test('whatever lines hold, their events are kept and counted, and no source hold
   expect(stored('hides').map(({ message }) => message)).toEqual(['small'.repeat(11)]);
   const times = stored('times');
   expect(times.map(({ time_error: error }) => error)).toEqual([
-    ...['0000-01-01T00:00:00Z', '1e30', '1000000000000000000000000000000', 'NaN', '-1', '{"a":"b"}', '2025-02-30T00:00:00Z', '99999-01-01T00:00:00Z'],
+    ...[
+      '0000-01-01T00:00:00Z',
+      '1e30',
+      '1000000000000000000000000000000',
+      'NaN',
+      '-1',
+      '{"a":"b"}',
+      '2025-02-30T00:00:00Z',
+      '99999-01-01T00:00:00Z',
+    ],
     ...[undefined, undefined],
-  ]); // prettier-ignore
+  ]);
   // The hour that is left out counts with the offset before it; of the one that comes twice the later is nearer.
   const clockChanges = ['2025-03-30T01:30:00Z', '2025-10-26T01:30:00Z'];
   expect(times.slice(-2).map(({ _time }) => _time)).toEqual(clockChanges);

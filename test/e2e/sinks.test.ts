@@ -23,7 +23,9 @@ for (const type of Object.keys(SINK_TYPES)) {
   const { subject } = (await import(`../sinks/subjects/${type}.ts`)) as { readonly subject: Subject };
   describe(type, () => tryPromises(type, subject, logFile));
   if (type === 'ingest')
-    describe.skipIf(lacksJournal)(`${type} from a journal (${lacksJournal ?? 'real'})`, () => tryPromises(type, subject, journalIn));
+    describe.skipIf(lacksJournal)(`${type} from a journal (${lacksJournal ?? 'real'})`, () =>
+      tryPromises(type, subject, journalIn),
+    );
 }
 
 /** What a source reads in a folder. */
@@ -38,7 +40,8 @@ function logFile(folder: string): Input {
   return {
     source: 'type: file, include: [app.log], scan_interval: 100ms',
     changes: ['max_event_bytes: 2MiB', 'format: text', 'exclude: [b.log]', 'fields: {round: 3}'],
-    add: (...lines) => appendFileSync(join(folder, 'app.log'), Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]))),
+    add: (...lines) =>
+      appendFileSync(join(folder, 'app.log'), Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]))),
   };
 }
 
@@ -79,7 +82,12 @@ async function rigOf(type: string, subject: Subject, inputIn: (folder: string) =
   });
   let lines = 0;
   // Those of a journal are in the text of their message.
-  const seqs = (): number[] => destination.stored().map((event) => event.replaceAll('\\"', '"')).filter((event) => event.includes('"seq"')).map(seqOf); // prettier-ignore
+  const seqs = (): number[] =>
+    destination
+      .stored()
+      .map((event) => event.replaceAll('\\"', '"'))
+      .filter((event) => event.includes('"seq"'))
+      .map(seqOf);
   const config = join(folder, 'tailrace.yaml');
   const rig: Rig = {
     ...destination,
@@ -151,7 +159,9 @@ function tryPromises(type: string, subject: Subject, input: (folder: string) => 
     rig.away();
     rig.write(4000);
     const spansOf = (batches: readonly StoredBatch[]): Map<string, string> =>
-      new Map(batches.map(({ key, spans }) => [spans.map(({ stream, from, to }) => `${stream} ${from}-${to}`).join(), key]));
+      new Map(
+        batches.map(({ key, spans }) => [spans.map(({ stream, from, to }) => `${stream} ${from}-${to}`).join(), key]),
+      );
     const known = new Map<string, string>();
     for (let round = 0; round < 2; round++) {
       const agent = await rig.run();
@@ -198,7 +208,12 @@ function tryPromises(type: string, subject: Subject, input: (folder: string) => 
   });
 
   test.each([
-    ['its own keys', [16, 8, 24, 32].map((memory, n) => [`transform: 'extend round = ${n}', buffer: {max_memory: ${memory}MiB}`] as const)],
+    [
+      'its own keys',
+      [16, 8, 24, 32].map(
+        (memory, n) => [`transform: 'extend round = ${n}', buffer: {max_memory: ${memory}MiB}`] as const,
+      ),
+    ],
     ['its source', undefined],
   ])('goes on over reloads of %s, also while nobody takes anything', async (_, keys) => {
     const rig = await rigOf(type, subject, input);

@@ -24,7 +24,10 @@ function writeSite(url: string): string {
   );
   writeFileSync(join(folder, '0.log'), chunk.join(''));
   for (let file = 1; file < FILES; file += 1) copyFileSync(join(folder, '0.log'), join(folder, `${file}.log`));
-  return configure({ folder, url }, { sources: { app: `{type: file, include: ["${folder}/*.log"]}` }, sink: 'token: t' });
+  return configure(
+    { folder, url },
+    { sources: { app: `{type: file, include: ["${folder}/*.log"]}` }, sink: 'token: t' },
+  );
 }
 
 test('the agent ships under load within 128 MiB and is not killed', async () => {
@@ -48,9 +51,15 @@ test('the agent ships under load within 128 MiB and is not killed', async () => 
   };
   const config = writeSite(service.url);
   const group = makeMemoryCgroup(128 * MIB);
-  const [command, ...args] = [...(group?.launcher ?? []), ...launcher(), program, 'run', '--config', config] as [string, ...string[]];
+  const [command, ...args] = [...(group?.launcher ?? []), ...launcher(), program, 'run', '--config', config] as [
+    string,
+    ...string[],
+  ];
   const agent = startCommand(command, args);
-  await until('every line is stored', () => events >= FILES * LINES || agent.process.exitCode !== null, { withinMs: 240_000, everyMs: 50 });
+  await until('every line is stored', () => events >= FILES * LINES || agent.process.exitCode !== null, {
+    withinMs: 240_000,
+    everyMs: 50,
+  });
   // The shell became the agent, so this is its own.
   const peakKib = Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${agent.process.pid}/status`, 'utf8'))![1]);
   expect(await agent.end('SIGTERM'), agent.stderr()).toBe(0);
@@ -61,10 +70,16 @@ test('the agent ships under load within 128 MiB and is not killed', async () => 
 
 test('less than 96 MiB is warned of, a limit that suffices and none are not', () => {
   expect(describeShortMemory(80 * MIB)).toEqual({
-    message: 'the memory limit is 80 MiB: the system may kill the agent under load, which loses nothing and takes a restart',
+    message:
+      'the memory limit is 80 MiB: the system may kill the agent under load, which loses nothing and takes a restart',
     fix: 'give it 128 MiB for files, 192 MiB with syslog or standard input, or set buffer.max_memory of each sink lower',
   });
-  expect([0, 96 * MIB, 128 * MIB, 2 ** 64].map(describeShortMemory)).toEqual([undefined, undefined, undefined, undefined]);
+  expect([0, 96 * MIB, 128 * MIB, 2 ** 64].map(describeShortMemory)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });
 
 test('check and start warn of less than 96 MiB, and the agent goes on', async () => {
@@ -74,9 +89,15 @@ test('check and start warn of less than 96 MiB, and the agent goes on', async ()
   const count = (text: string): number => text.split('the memory limit is 95 MiB').length - 1;
   const service = await FakeIngest.start();
   const folder = makeTree({ 'app.log': 'one\n' });
-  const config = configure({ folder, url: service.url }, { sources: { app: '{type: file, include: [app.log]}' }, sink: 'token: t' });
+  const config = configure(
+    { folder, url: service.url },
+    { sources: { app: '{type: file, include: [app.log]}' }, sink: 'token: t' },
+  );
   const run = (...args: string[]) => {
-    const [command, ...rest] = [...(group?.launcher ?? []), BINARY, ...args, '--config', config] as [string, ...string[]];
+    const [command, ...rest] = [...(group?.launcher ?? []), BINARY, ...args, '--config', config] as [
+      string,
+      ...string[],
+    ];
     return startCommand(command, rest);
   };
   const check = run('check');

@@ -9,12 +9,15 @@ import { startShipping, test, writeLines } from '../support/shipping.ts';
 
 const line = (seq: number): string => `line seq=${seq}`;
 
-test('agent whose files and state go back to a snapshot gives the same line at the same place another key', async ({ site }) => {
+test('agent whose files and state go back to a snapshot gives the same line at the same place another key', async ({
+  site,
+}) => {
   const copy = join(site.folder, 'copy');
   const folders = ['logs', 'agent'];
   writeLines(site, 1, line);
   expect(await startShipping(site, { args: ['--once'] }).exited).toBe(0);
-  for (const name of folders) cpSync(join(site.folder, name), join(copy, name), { recursive: true, preserveTimestamps: true });
+  for (const name of folders)
+    cpSync(join(site.folder, name), join(copy, name), { recursive: true, preserveTimestamps: true });
   // In place, as with a snapshot of the disk: the same inode.
   const goBack = (): void => {
     rmSync(join(site.folder, 'agent'), { recursive: true });

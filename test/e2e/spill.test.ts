@@ -2,7 +2,17 @@
 import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { valueOf } from '../support/prometheus-text.ts';
-import { addressOf, makeSite, metricsOf, QUICK, range, seqOf, spooledFiles, startShipping, writeLines } from '../support/shipping.ts';
+import {
+  addressOf,
+  makeSite,
+  metricsOf,
+  QUICK,
+  range,
+  seqOf,
+  spooledFiles,
+  startShipping,
+  writeLines,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { watchAccounting } from '../support/watch-accounting.ts';
 
@@ -32,7 +42,10 @@ test('files are read on into the disk buffer while the service is away, outlive 
   const agent = startShipping(site, { sink: sink(true) });
   const address = await addressOf(agent);
   accounting.watch(address);
-  await until('all is read', async () => (await scrape(address))('events_total', accepted) === LINES, { withinMs: 300_000, everyMs: 100 });
+  await until('all is read', async () => (await scrape(address))('events_total', accepted) === LINES, {
+    withinMs: 300_000,
+    everyMs: 100,
+  });
   // The last ones may still be in memory, as before.
   await until('it is on disk', () => spooled().length >= 35);
   const value = await scrape(address);
@@ -58,7 +71,10 @@ test('files whose batches are on disk may be deleted while no agent runs', async
   const { site, spooled, scrape } = await makeBacklog();
   const agent = startShipping(site, { sink: sink(true) });
   const address = await addressOf(agent);
-  await until('all is read', async () => (await scrape(address))('events_total', accepted) === LINES, { withinMs: 300_000, everyMs: 100 });
+  await until('all is read', async () => (await scrape(address))('events_total', accepted) === LINES, {
+    withinMs: 300_000,
+    everyMs: 100,
+  });
   await until('it is on disk', () => spooled().length >= 35);
   const kept = spooled().length;
   expect(await agent.end('SIGKILL')).toBe('SIGKILL');

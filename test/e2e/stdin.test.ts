@@ -21,7 +21,10 @@ type Event = Record<string, unknown>;
 async function setUp(source = '{type: stdin}'): Promise<Rig> {
   const site = await makeSite();
   const config = configure(site, { sources: { pipe: source }, sink: 'batch: {max_age: 20ms}' });
-  return { ...site, run: (script) => startCommand('bash', ['-c', script], { AGENT: `${BINARY} run --config ${config}` }) };
+  return {
+    ...site,
+    run: (script) => startCommand('bash', ['-c', script], { AGENT: `${BINARY} run --config ${config}` }),
+  };
 }
 
 const test = beginning(() => setUp(), 'folder', 'run', 'service');
@@ -38,10 +41,16 @@ const agentPid = (folder: string): number => Number(readFileSync(join(folder, 'a
 
 test('stdin takes JSON, text and joined lines to the end of the input, and ends with 0', async () => {
   const { service, run } = await setUp("{type: stdin, multiline: {start: '^[^\\s]'}}");
-  const program = run(String.raw`printf '{"a":1}\nError: x\n  at y\n\n  at z\nlast line\n  unfinished' | $AGENT; echo "exit $?"`);
+  const program = run(
+    String.raw`printf '{"a":1}\nError: x\n  at y\n\n  at z\nlast line\n  unfinished' | $AGENT; echo "exit $?"`,
+  );
   await program.exited;
   expect(program.stdout(), program.stderr()).toBe('exit 0\n');
-  expect(eventsOf(service)).toEqual([{ a: 1 }, { message: 'Error: x\n  at y\n\n  at z' }, { message: 'last line\n  unfinished' }]);
+  expect(eventsOf(service)).toEqual([
+    { a: 1 },
+    { message: 'Error: x\n  at y\n\n  at z' },
+    { message: 'last line\n  unfinished' },
+  ]);
 });
 
 test('stdin takes CSV by its header', async () => {
@@ -70,28 +79,36 @@ test('stdin in UTF-16 is read by its byte order mark', async ({ folder, service,
 
 const canUnshare = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
 
-test.runIf(canUnshare)('stdin as process 1 of a container ends with the input, and with 0', async ({ service, run }) => {
-  const program = run('seq 1 3000 | unshare --pid --fork $AGENT; echo "exit $?"');
-  await program.exited;
-  expect(program.stdout(), program.stderr()).toBe('exit 0\n');
-  expect(eventsOf(service).map(({ message }) => message)).toEqual(Array.from({ length: 3000 }, (_, n) => String(n + 1)));
-});
+test.runIf(canUnshare)(
+  'stdin as process 1 of a container ends with the input, and with 0',
+  async ({ service, run }) => {
+    const program = run('seq 1 3000 | unshare --pid --fork $AGENT; echo "exit $?"');
+    await program.exited;
+    expect(program.stdout(), program.stderr()).toBe('exit 0\n');
+    expect(eventsOf(service).map(({ message }) => message)).toEqual(
+      Array.from({ length: 3000 }, (_, n) => String(n + 1)),
+    );
+  },
+);
 
-test.runIf(canUnshare)('stdin as process 1 of a container whose writer pauses obeys SIGTERM, and leaves nothing behind', async () => {
-  const { folder, service, run } = await setUp();
-  const program = run('{ echo one; printf unfinished; sleep 1000; } | unshare --pid --fork --kill-child $AGENT');
-  await program.says('tailrace runs');
-  await until('the line to be delivered', () => service.stored.length === 1);
-  // Its own number of itself is 1; from outside it is the child of unshare.
-  expect(agentPid(folder)).toBe(1);
-  const unshare = childrenOf(program.process.pid!).find((pid) => commandOf(pid).startsWith('unshare'));
-  const [agent] = childrenOf(unshare!);
-  process.kill(agent!, 'SIGTERM');
-  await until('the agent to be gone', () => childrenOf(unshare!).length === 0);
-  expect(program.stderr()).toContain('stopped; positions are saved');
-  await until('the unfinished line', () => service.stored.length === 2);
-  expect(eventsOf(service).map(({ message }) => message)).toEqual(['one', 'unfinished']);
-});
+test.runIf(canUnshare)(
+  'stdin as process 1 of a container whose writer pauses obeys SIGTERM, and leaves nothing behind',
+  async () => {
+    const { folder, service, run } = await setUp();
+    const program = run('{ echo one; printf unfinished; sleep 1000; } | unshare --pid --fork --kill-child $AGENT');
+    await program.says('tailrace runs');
+    await until('the line to be delivered', () => service.stored.length === 1);
+    // Its own number of itself is 1; from outside it is the child of unshare.
+    expect(agentPid(folder)).toBe(1);
+    const unshare = childrenOf(program.process.pid!).find((pid) => commandOf(pid).startsWith('unshare'));
+    const [agent] = childrenOf(unshare!);
+    process.kill(agent!, 'SIGTERM');
+    await until('the agent to be gone', () => childrenOf(unshare!).length === 0);
+    expect(program.stderr()).toContain('stopped; positions are saved');
+    await until('the unfinished line', () => service.stored.length === 2);
+    expect(eventsOf(service).map(({ message }) => message)).toEqual(['one', 'unfinished']);
+  },
+);
 
 function childrenOf(pid: number): number[] {
   try {

@@ -3,7 +3,17 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { valueOf } from '../support/prometheus-text.ts';
-import { addressOf, makeSite, metricsOf, QUICK, range, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import {
+  addressOf,
+  makeSite,
+  metricsOf,
+  QUICK,
+  range,
+  type Site,
+  startShipping,
+  storedSeqs,
+  writeLines,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 let site: Site;
@@ -15,7 +25,10 @@ beforeEach(async () => {
 test('run that is stopped behind a service that never answers ends with its own shutdown_timeout, not the request’s', async () => {
   site.service.respond = () => ({ never: 'lost' });
   writeLines(site, 100);
-  const agent = startShipping(site, { sink: `${QUICK}, timeout: 1h, batch: {max_age: 50ms}`, top: 'shutdown_timeout: 1s' });
+  const agent = startShipping(site, {
+    sink: `${QUICK}, timeout: 1h, batch: {max_age: 50ms}`,
+    top: 'shutdown_timeout: 1s',
+  });
   await until('a request is under way', () => site.service.requests.length > 0);
   expect(await agent.end('SIGTERM')).toBe(0);
   expect(agent.stderr()).toContain('"keptEvents":100');
@@ -38,7 +51,11 @@ test('run says at the start, and in its metrics, that the disk buffer holds batc
 
   const other = startShipping({ ...site, sinkId: 'other' }, { sources: pipe, stdin: 'pipe' });
   const address = await addressOf(other);
-  expect(JSON.parse(await other.says('not configured any more'))).toMatchObject({ sink: 'store', folder: spool, files: 1 });
+  expect(JSON.parse(await other.says('not configured any more'))).toMatchObject({
+    sink: 'store',
+    folder: spool,
+    files: 1,
+  });
   const metrics = await metricsOf(address);
   expect(valueOf(metrics, 'tailrace_buffer_bytes', { sink: 'store', kind: 'abandoned' })).toBeGreaterThan(10);
   expect(await other.end('SIGTERM')).toBe(0);

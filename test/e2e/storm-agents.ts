@@ -52,7 +52,9 @@ export class Agents {
   async knows(path: string): Promise<boolean> {
     const { inode, state } = await this.#explain(path);
     const ino = statSync(path, { throwIfNoEntry: false })?.ino;
-    return ino === undefined ? inode === undefined || state === 'deleted' : inode === String(ino) && state !== 'undecided';
+    return ino === undefined
+      ? inode === undefined || state === 'deleted'
+      : inode === String(ino) && state !== 'undecided';
   }
 
   /** Waits until it has noticed every rotation of the log, which must not change meanwhile, and has saved the removed files. */

@@ -120,7 +120,8 @@ function placeBetween(content: string, from: number, to: number, starts: Float64
   const first = lineAt(starts, from);
   const lines = Array.from({ length: lineAt(starts, to) - first + 1 }, (_, index) => `${lineOf(first + index)}\n`);
   const at = lines.join('').indexOf(content, from - starts[first]!);
-  if (at < 0 || starts[first]! + at + content.length > to) throw new Error(`${JSON.stringify(content)} was not written here`);
+  if (at < 0 || starts[first]! + at + content.length > to)
+    throw new Error(`${JSON.stringify(content)} was not written here`);
   return starts[first]! + at;
 }
 

@@ -33,7 +33,11 @@ function write(bytes: string): void {
 function tick(): void {
   const due = Math.floor(((performance.now() - startedMs) / 1000) * rate);
   while (seq < due) pending += `${lineOf(seq++)}\n`;
-  for (let size = CHUNK_BYTES[chunk % CHUNK_BYTES.length]!; pending.length >= size; size = CHUNK_BYTES[++chunk % CHUNK_BYTES.length]!) {
+  for (
+    let size = CHUNK_BYTES[chunk % CHUNK_BYTES.length]!;
+    pending.length >= size;
+    size = CHUNK_BYTES[++chunk % CHUNK_BYTES.length]!
+  ) {
     write(pending.slice(0, size));
     pending = pending.slice(size);
   }

@@ -15,7 +15,16 @@ import { FaultService } from '../support/fault-service.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 import { Agents } from './storm-agents.ts';
-import { countStored, judge, ranges, repeated, repeatedWithoutCopies, type Stored, Truncations, type Verdict } from './storm-judge.ts';
+import {
+  countStored,
+  judge,
+  ranges,
+  repeated,
+  repeatedWithoutCopies,
+  type Stored,
+  Truncations,
+  type Verdict,
+} from './storm-judge.ts';
 import { lineOf, seqOf } from './storm-lines.ts';
 import { LOGROTATE, Rotation, type Scheme } from './storm-rotation.ts';
 
@@ -112,7 +121,12 @@ async function rage(scheme: Scheme, include: string): Promise<Storm> {
   const { url } = service;
   const writer = new Writer(log);
   await until('the application has the file open', () => writer.opened.length === 1);
-  const rotation = new Rotation(join(folder, 'rotation'), log, scheme, scheme === 'rename' ? `kill -USR1 ${writer.pid}` : 'true');
+  const rotation = new Rotation(
+    join(folder, 'rotation'),
+    log,
+    scheme,
+    scheme === 'rename' ? `kill -USR1 ${writer.pid}` : 'true',
+  );
   const agents = new Agents(folder, join(folder, 'logs', include), url);
   await agents.start();
   const contents: string[] = [];
@@ -200,7 +214,10 @@ test.skipIf(skipped)(
     const stored = countStored(service.stored);
     const files = writer.opened.map((first, nth) => {
       const removal = rotation.removalOf(nth);
-      const lines = Array.from({ length: (writer.opened[nth + 1] ?? writer.lines) - first }, (_, index) => first + index);
+      const lines = Array.from(
+        { length: (writer.opened[nth + 1] ?? writer.lines) - first },
+        (_, index) => first + index,
+      );
       return { lines, isRemoved: removal !== undefined, isSeen: removal === undefined || agents.sawAll(removal) };
     });
     const verdict = judge(files, (seq) => stored.counts.has(seq), false);
@@ -237,7 +254,8 @@ test.skipIf(skipped)(
     });
     const verdict = judge(files, (line) => stored.counts.has(line), true);
     const { missing, excused } = verdict;
-    const missingBytes = lengthOf([...excused, ...destroyed]) - stored.pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const missingBytes =
+      lengthOf([...excused, ...destroyed]) - stored.pieces.reduce((sum, piece) => sum + piece.length, 0);
     report(storm, stored, excused, missingBytes);
     reportUnopened(storm, verdict);
     // A look between the two halves of a rotation (renamed, not copied yet) knows too little to tell of those after it.

@@ -56,7 +56,10 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
   });
 
   function memory(name: 'VmRSS' | 'VmHWM'): number {
-    return Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${agent.process.pid}/status`, 'utf8'))![1]) * 1024;
+    return (
+      Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${agent.process.pid}/status`, 'utf8'))![1]) *
+      1024
+    );
   }
 
   async function open(port: number): Promise<Socket> {
@@ -102,13 +105,19 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
     }
     await isUnharmed();
     for (const socket of dripping) socket.end();
-    await until('what dripped is kept, as cut', () => service.stored.filter((event) => event.includes('"host":"slow"')).length === 200, {
-      withinMs: patience,
-      everyMs: 50,
-    });
-    expect(service.stored.filter((event) => event.includes('"host":"slow"')).every((event) => event.includes('"truncated":true'))).toBe(
-      true,
+    await until(
+      'what dripped is kept, as cut',
+      () => service.stored.filter((event) => event.includes('"host":"slow"')).length === 200,
+      {
+        withinMs: patience,
+        everyMs: 50,
+      },
     );
+    expect(
+      service.stored
+        .filter((event) => event.includes('"host":"slow"'))
+        .every((event) => event.includes('"truncated":true')),
+    ).toBe(true);
   });
 
   test('1 GiB without a newline, and an absurd count', { timeout: 4 * patience }, async () => {
@@ -129,56 +138,73 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
       { withinMs: patience, everyMs: 50 },
     );
     absurd.end();
-    await until('the absurd one, too', () => service.stored.some((event) => event.includes('"original_bytes":9999999999')), {
-      withinMs: patience,
-      everyMs: 50,
-    });
+    await until(
+      'the absurd one, too',
+      () => service.stored.some((event) => event.includes('"original_bytes":9999999999')),
+      {
+        withinMs: patience,
+        everyMs: 50,
+      },
+    );
   });
 
-  test('40 long unfinished messages: a long message of another waits and arrives whole', { timeout: patience }, async () => {
-    const hogs = await Promise.all(Array.from({ length: 40 }, () => open(ports.tcp)));
-    for (const hog of hogs) hog.write(`<13>1 - hog app - - - ${'x'.repeat(300_000)}`);
-    await until('the hogs fill the room', () => service.stored.some((event) => event.includes('"host":"hog"')), {
-      withinMs: patience,
-      everyMs: 50,
-    });
-    const long = await open(ports.tcp);
-    const text = `<13>1 - long app - - - ${'y'.repeat(900_000)}`;
-    for (let at = 0; at < text.length; at += 30_000) await write(long, text.slice(at, at + 30_000));
-    long.write('\n');
-    const own = (): string[] => service.stored.filter((event) => event.includes('"host":"long"'));
-    await until('the long message arrives', () => own().length > 0, { withinMs: patience, everyMs: 50 });
-    expect(own()).toHaveLength(1);
-    expect(JSON.parse(own()[0]!)).toMatchObject({ message: 'y'.repeat(900_000) });
-    expect(own()[0]).not.toContain('"truncated"');
-    await isUnharmed();
-    for (const socket of [...hogs, long]) socket.destroy();
-  });
+  test(
+    '40 long unfinished messages: a long message of another waits and arrives whole',
+    { timeout: patience },
+    async () => {
+      const hogs = await Promise.all(Array.from({ length: 40 }, () => open(ports.tcp)));
+      for (const hog of hogs) hog.write(`<13>1 - hog app - - - ${'x'.repeat(300_000)}`);
+      await until('the hogs fill the room', () => service.stored.some((event) => event.includes('"host":"hog"')), {
+        withinMs: patience,
+        everyMs: 50,
+      });
+      const long = await open(ports.tcp);
+      const text = `<13>1 - long app - - - ${'y'.repeat(900_000)}`;
+      for (let at = 0; at < text.length; at += 30_000) await write(long, text.slice(at, at + 30_000));
+      long.write('\n');
+      const own = (): string[] => service.stored.filter((event) => event.includes('"host":"long"'));
+      await until('the long message arrives', () => own().length > 0, { withinMs: patience, everyMs: 50 });
+      expect(own()).toHaveLength(1);
+      expect(JSON.parse(own()[0]!)).toMatchObject({ message: 'y'.repeat(900_000) });
+      expect(own()[0]).not.toContain('"truncated"');
+      await isUnharmed();
+      for (const socket of [...hogs, long]) socket.destroy();
+    },
+  );
 
-  test('wrong octet counts and times that cannot be, over TCP, TLS and unix sockets', { timeout: patience }, async () => {
-    const secured = connectTls({ port: ports.tls, host: '127.0.0.1', ca: authority, servername: 'localhost' });
-    const unix = connect(unixPath);
-    await Promise.all([once(secured, 'secureConnect'), once(unix, 'connect')]);
-    for (const [name, socket] of [
-      ['over-tcp', await open(ports.tcp)],
-      ['over-tls', secured],
-      ['over-unix', unix],
-    ] as const) {
-      const bad = `<13>1 - ${name} app - - - é é é`;
-      const counted = Array.from({ length: 20_000 }, (_, n) => `<13>1 0001-01-01T00:00:00Z ${name} app - - - number ${n}`).map(
-        (text) => `${text.length} ${text}`,
-      );
-      await write(socket, `${bad.length} ${bad}${counted.join('')}`);
-      const own = (): string[] => service.stored.filter((event) => event.includes(name));
-      await until(`all of ${name} arrives`, () => own().length === 20_001, { withinMs: patience, everyMs: 50 });
-      const all = own().map((event) => JSON.parse(event) as Record<string, unknown>);
-      expect(all.filter((event) => event['parse_error'] !== undefined).map((event) => event['message'])).toEqual([bad]);
-      expect(all.filter((event) => event['time_error'] === '0001-01-01T00:00:00Z')).toHaveLength(20_000);
-      expect(all.every((event) => Math.abs(Date.parse(String(event['_time'])) - Date.now()) < 24 * 3_600_000)).toBe(true);
-      socket.destroy();
-    }
-    await isUnharmed();
-  });
+  test(
+    'wrong octet counts and times that cannot be, over TCP, TLS and unix sockets',
+    { timeout: patience },
+    async () => {
+      const secured = connectTls({ port: ports.tls, host: '127.0.0.1', ca: authority, servername: 'localhost' });
+      const unix = connect(unixPath);
+      await Promise.all([once(secured, 'secureConnect'), once(unix, 'connect')]);
+      for (const [name, socket] of [
+        ['over-tcp', await open(ports.tcp)],
+        ['over-tls', secured],
+        ['over-unix', unix],
+      ] as const) {
+        const bad = `<13>1 - ${name} app - - - é é é`;
+        const counted = Array.from(
+          { length: 20_000 },
+          (_, n) => `<13>1 0001-01-01T00:00:00Z ${name} app - - - number ${n}`,
+        ).map((text) => `${text.length} ${text}`);
+        await write(socket, `${bad.length} ${bad}${counted.join('')}`);
+        const own = (): string[] => service.stored.filter((event) => event.includes(name));
+        await until(`all of ${name} arrives`, () => own().length === 20_001, { withinMs: patience, everyMs: 50 });
+        const all = own().map((event) => JSON.parse(event) as Record<string, unknown>);
+        expect(all.filter((event) => event['parse_error'] !== undefined).map((event) => event['message'])).toEqual([
+          bad,
+        ]);
+        expect(all.filter((event) => event['time_error'] === '0001-01-01T00:00:00Z')).toHaveLength(20_000);
+        expect(all.every((event) => Math.abs(Date.parse(String(event['_time'])) - Date.now()) < 24 * 3_600_000)).toBe(
+          true,
+        );
+        socket.destroy();
+      }
+      await isUnharmed();
+    },
+  );
 
   test('garbage, silence and half a hello in place of a TLS handshake', { timeout: patience }, async () => {
     const silent = await Promise.all(Array.from({ length: 100 }, () => open(ports.tls)));
@@ -199,18 +225,24 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
     for (const socket of silent) socket.destroy();
   });
 
-  test('storms of connections that close at once, politely or not, with and without bytes', { timeout: patience }, async () => {
-    for (let round = 0; round < 30; round += 1) {
-      const some = await Promise.all(Array.from({ length: 100 }, () => open(round % 3 === 2 ? ports.tls : ports.tcp)));
-      for (const [n, socket] of some.entries()) {
-        if (n % 4 === 1) socket.write('<13>1 - storm app - - - x\n');
-        if (n % 2 === 0) socket.resetAndDestroy();
-        else socket.destroy();
+  test(
+    'storms of connections that close at once, politely or not, with and without bytes',
+    { timeout: patience },
+    async () => {
+      for (let round = 0; round < 30; round += 1) {
+        const some = await Promise.all(
+          Array.from({ length: 100 }, () => open(round % 3 === 2 ? ports.tls : ports.tcp)),
+        );
+        for (const [n, socket] of some.entries()) {
+          if (n % 4 === 1) socket.write('<13>1 - storm app - - - x\n');
+          if (n % 2 === 0) socket.resetAndDestroy();
+          else socket.destroy();
+        }
+        if (round % 10 === 0) await speak(100);
       }
-      if (round % 10 === 0) await speak(100);
-    }
-    await isUnharmed();
-  });
+      await isUnharmed();
+    },
+  );
 
   test('the agent stops as usual, with everything delivered', { timeout: patience }, async () => {
     expect(await agent.end('SIGTERM')).toBe(0);

@@ -25,7 +25,10 @@ const WAYS: Record<string, (volume: string) => void> = {
 // Symptom: a token that was put right took effect after half a minute. Cause: a refused one was only read again with the next probe.
 // Fix: while it holds up the sink its file is looked at every second. Here the next probe is half an hour away at least.
 test.for(Object.entries(WAYS))('token file that is %s resumes delivery before the next probe', async ([, replace]) => {
-  const folder = makeTree({ 'logs/app.log': 'one line\n', 'volume/..v1/token': 'xaat-00000000-0000-4000-8000-000000000000' });
+  const folder = makeTree({
+    'logs/app.log': 'one line\n',
+    'volume/..v1/token': 'xaat-00000000-0000-4000-8000-000000000000',
+  });
   const volume = join(folder, 'volume');
   symlinkSync('..v1', join(volume, '..data'));
   symlinkSync('..data/token', join(volume, 'token'));

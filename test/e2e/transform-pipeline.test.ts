@@ -20,7 +20,15 @@ test('pipeline drops, hides, renames and adds; what it does not name keeps its b
   );
   expect(site.service.stored.join('')).not.toContain('s3cret');
   await until('it is settled', async () => (await outcomes(agent))['held'] === 0);
-  expect(await outcomes(agent)).toEqual({ accepted: 100, delivered: 50, dead_lettered: 0, dropped: 0, filtered: 50, held: 0, errors: 0 });
+  expect(await outcomes(agent)).toEqual({
+    accepted: 100,
+    delivered: 50,
+    dead_lettered: 0,
+    dropped: 0,
+    filtered: 50,
+    held: 0,
+    errors: 0,
+  });
   expect(await agent.end()).toBe(0);
 });
 
@@ -45,7 +53,9 @@ test('transforms run in their order: of the source, at the top, of the sink', as
   expect(await agent.end()).toBe(0);
 });
 
-test('pipeline that filters everything sends nothing, passes the mark, and a restart reads nothing again', async ({ site }) => {
+test('pipeline that filters everything sends nothing, passes the mark, and a restart reads nothing again', async ({
+  site,
+}) => {
   writeLines(site, 1000);
   const options = { sources: { app: sourceOf(site, "'where seq < 0'") }, sink: SINK };
   const agent = startShipping(site, options);
@@ -59,7 +69,9 @@ test('pipeline that filters everything sends nothing, passes the mark, and a res
   expect(site.service.requests).toEqual([]);
 });
 
-test('errors of a pipeline are reported at their place in the block, all at once, by check and by run', async ({ site }) => {
+test('errors of a pipeline are reported at their place in the block, all at once, by check and by run', async ({
+  site,
+}) => {
   writeLines(site, 1);
   const config = configure(site, { sources: { app: sourceOf(site) } });
   writeFileSync(
@@ -108,7 +120,10 @@ test.for([
   const pipeline = `'extend message = ${grow} | extend message = ${grow}${hides ? ' | project-away secret' : ''}'`;
   appendFileSync(site.log, `${'x'.repeat(300_000)}\nshort\n`);
   const agent = startShipping(site, { sources: { app: sourceOf(site, pipeline) }, sink: SINK });
-  await until('it is settled', async () => (await outcomes(agent))['accepted'] === 2 && (await outcomes(agent))['held'] === 0);
+  await until(
+    'it is settled',
+    async () => (await outcomes(agent))['accepted'] === 2 && (await outcomes(agent))['held'] === 0,
+  );
   expect(await outcomes(agent)).toMatchObject({ delivered: hides ? 1 : 2, dead_lettered: hides ? 1 : 0, errors: 1 });
   const letters = hides ? await listDeadLetters(site).catch(() => []) : [];
   expect(site.service.stored.filter((event) => event.includes('transform_error'))).toHaveLength(hides ? 0 : 1);
@@ -116,20 +131,34 @@ test.for([
   expect(await agent.end()).toBe(0);
 });
 
-test('cut JSON lines of a pipeline that hides are dead letters: oversized, in parts, unfinished, and what follows those', async ({ site }) => {
+test('cut JSON lines of a pipeline that hides are dead letters: oversized, in parts, unfinished, and what follows those', async ({
+  site,
+}) => {
   const secret = (n: number, more = ''): string => `{"password":"s3cret","seq":${n}${more}`;
   const long = `,"x":"${'x'.repeat(9000)}"}`;
-  appendFileSync(site.log, `${secret(1)}}\n${secret(2, long)}\ntext 3\n${'t'.repeat(9000)}\n${secret(4)} no json\n{"seq":5,"password":`);
+  appendFileSync(
+    site.log,
+    `${secret(1)}}\n${secret(2, long)}\ntext 3\n${'t'.repeat(9000)}\n${secret(4)} no json\n{"seq":5,"password":`,
+  );
   const source = `{type: file, include: ["${site.folder}/logs/*.log*"], scan_interval: 100ms, partial_timeout: 500ms, max_event_bytes: 4KiB, on_oversize: split, transform: project-away password}`;
   const agent = startShipping(site, { sources: { app: source }, sink: SINK });
   await until('the unfinished line is held back', async () => (await outcomes(agent))['dead_lettered'] === 5);
   appendFileSync(site.log, '"s3cret"}\n{"seq":6,"password":"s3cret"}\n');
   await until('what follows it is, too', async () => (await outcomes(agent))['dead_lettered'] === 6);
-  await until('the rest is stored', async () => (await outcomes(agent))['held'] === 0 && site.service.stored.some((event) => event.includes('"seq":6')));
+  await until(
+    'the rest is stored',
+    async () => (await outcomes(agent))['held'] === 0 && site.service.stored.some((event) => event.includes('"seq":6')),
+  );
   expect(site.service.stored.join('')).not.toContain('s3cret');
-  expect(await outcomes(agent)).toMatchObject({ accepted: 12, delivered: 6, dead_lettered: 6, dropped: 0, filtered: 0 });
+  expect(await outcomes(agent)).toMatchObject({
+    accepted: 12,
+    delivered: 6,
+    dead_lettered: 6,
+    dropped: 0,
+    filtered: 0,
+  });
   expect(await agent.end()).toBe(0);
   const listed = (await command(site, 'dead-letters', 'list', '--json')).stdout().trim().split('\n');
   expect(listed).toEqual(Array.from({ length: 6 }, () => expect.stringContaining('cut line or invalid JSON')));
   expect(agent.stderr() + agent.stdout()).not.toContain('s3cret');
-}); // prettier-ignore
+});

@@ -45,7 +45,11 @@ export default defineTransform((event: TransformEvent, context) => {
 });
 `,
   );
-  writeLines(site, 100, (seq) => `{"seq":${seq}, "big": 12345678901234567890, "x":1.50,"user":"ann","secret":"s3cret"}`);
+  writeLines(
+    site,
+    100,
+    (seq) => `{"seq":${seq}, "big": 12345678901234567890, "x":1.50,"user":"ann","secret":"s3cret"}`,
+  );
   const agent = startShipping(site, { sources: { app: sourceOf(site, '{script: ./shape.ts}') }, sink: SINK });
   await until('all is stored', () => site.service.stored.length === 25 * 2 + 25 + 25);
   const texts = site.service.stored
@@ -54,7 +58,9 @@ export default defineTransform((event: TransformEvent, context) => {
   const own = (seq: number) => texts.filter((text) => text.startsWith(`{"seq":${seq},`));
   expect(own(0)).toEqual([]);
   expect(own(1)).toEqual(
-    [1, 2].map((half) => `{"seq":1, "big": 12345678901234567890, "x":1.50,"user":"ann","secret":"s3cret","half":${half}}`),
+    [1, 2].map(
+      (half) => `{"seq":1, "big": 12345678901234567890, "x":1.50,"user":"ann","secret":"s3cret","half":${half}}`,
+    ),
   );
   // Bytes that it did not touch stay as they were, integers beyond 2^53 among them.
   expect(own(2)).toEqual(['{"seq":2, "big": 12345678901234567890, "x":1.50,"user":"49915e0d","source":"app"}']);
@@ -64,7 +70,15 @@ export default defineTransform((event: TransformEvent, context) => {
     expect([error, secret, Number(seq) % 4]).toEqual(['the script threw Error at 13:28', 's3cret', 3]);
   }
   await until('it is settled', async () => (await outcomes(agent))['held'] === 0);
-  expect(await outcomes(agent)).toEqual({ accepted: 100, delivered: 75, dead_lettered: 0, dropped: 0, filtered: 25, held: 0, errors: 25 });
+  expect(await outcomes(agent)).toEqual({
+    accepted: 100,
+    delivered: 75,
+    dead_lettered: 0,
+    dropped: 0,
+    filtered: 25,
+    held: 0,
+    errors: 25,
+  });
   const script = join(site.folder, 'shape.ts');
   const sha256 = createHash('sha256').update(readFileSync(script)).digest('hex');
   const status = JSON.parse((await command(site, 'status', '--json')).stdout()) as { config: { scripts: unknown } };
@@ -77,7 +91,9 @@ export default defineTransform((event: TransformEvent, context) => {
 /** What such an act ends with: on a busy machine the time limit may come first. */
 const LIMIT = /^the script took (more memory than it may|longer than 2 s for an event)$/;
 
-test('script that loops, takes all memory or exits is stopped, and its event kept while the others go on', async ({ site }) => {
+test('script that loops, takes all memory or exits is stopped, and its event kept while the others go on', async ({
+  site,
+}) => {
   writeScript(
     site,
     `import { defineTransform, type TransformEvent } from 'tailrace/transform';
@@ -125,39 +141,54 @@ export default defineTransform((event) => {
   expect(await agent.end()).toBe(0);
 });
 
-test.skipIf(process.platform !== 'linux')('script that loops for ever ends with an agent that is killed', async ({ site }) => {
-  const pidFile = join(site.folder, 'pid');
-  writeScript(
-    site,
-    `import { writeFileSync } from 'node:fs';
+test.skipIf(process.platform !== 'linux')(
+  'script that loops for ever ends with an agent that is killed',
+  async ({ site }) => {
+    const pidFile = join(site.folder, 'pid');
+    writeScript(
+      site,
+      `import { writeFileSync } from 'node:fs';
 export default () => { writeFileSync('${pidFile}.new', String(process.pid)); process.getBuiltinModule('node:fs').renameSync('${pidFile}.new', '${pidFile}'); for (;;); };
 `,
-  );
-  writeLines(site, 1);
-  const agent = startShipping(site, { sources: { app: sourceOf(site, '{script: ./shape.ts}') }, sink: SINK });
-  await until('the script runs', () => existsSync(pidFile));
-  // Frozen, the agent cannot end the script by its time limit.
-  agent.process.kill('SIGSTOP');
-  const pid = readFileSync(pidFile, 'utf8');
-  const isRunning = (): boolean => existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  const wasRunning = isRunning();
-  expect(await agent.end('SIGKILL')).toBe('SIGKILL');
-  if (wasRunning) await until('the script has ended', () => !isRunning());
-});
+    );
+    writeLines(site, 1);
+    const agent = startShipping(site, { sources: { app: sourceOf(site, '{script: ./shape.ts}') }, sink: SINK });
+    await until('the script runs', () => existsSync(pidFile));
+    // Frozen, the agent cannot end the script by its time limit.
+    agent.process.kill('SIGSTOP');
+    const pid = readFileSync(pidFile, 'utf8');
+    const isRunning = (): boolean =>
+      existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    const wasRunning = isRunning();
+    expect(await agent.end('SIGKILL')).toBe('SIGKILL');
+    if (wasRunning) await until('the script has ended', () => !isRunning());
+  },
+);
 
 test('script that fails dead-letters or drops the event where on_error says so, and a replay does not send it', async () => {
   for (const onError of ['dead_letter', 'drop']) {
     const site = await makeSite();
     writeScript(site, `export default (event: { seq: number }) => { if (event.seq === 3) throw 1; return event; };\n`);
     writeLines(site, 5);
-    const agent = startShipping(site, { sources: { app: sourceOf(site, `{script: ./shape.ts, on_error: ${onError}}`) }, sink: SINK });
+    const agent = startShipping(site, {
+      sources: { app: sourceOf(site, `{script: ./shape.ts, on_error: ${onError}}`) },
+      sink: SINK,
+    });
     await until('all is stored', () => site.service.stored.length === 4);
     await until('it is settled', async () => (await outcomes(agent))['held'] === 0);
     const [deadLettered, dropped] = onError === 'drop' ? [0, 1] : [1, 0];
-    expect(await outcomes(agent)).toMatchObject({ accepted: 5, delivered: 4, dead_lettered: deadLettered, dropped, errors: 1 });
+    expect(await outcomes(agent)).toMatchObject({
+      accepted: 5,
+      delivered: 4,
+      dead_lettered: deadLettered,
+      dropped,
+      errors: 1,
+    });
     const letters = await listDeadLetters(site);
     if (onError === 'dead_letter') {
-      expect(letters).toMatchObject([{ seq: 3, offset: 30, reason: 'the script threw a value that is no error', status: 0 }]);
+      expect(letters).toMatchObject([
+        { seq: 3, offset: 30, reason: 'the script threw a value that is no error', status: 0 },
+      ]);
       const replay = await command(site, 'dead-letters', 'replay');
       expect(replay.code).toBe(1);
       await until('it is told', () => agent.stderr().includes('they are not sent again'));
@@ -186,13 +217,18 @@ test('script that cannot be run is an error of check at its place, and of run', 
   const file = writeScript(site, 'export default (event) => event;\n');
   chmodSync(file, 0o666);
   const open = await command(site, 'check');
-  expect([open.code, open.stderr()]).toEqual([2, expect.stringMatching(/tailrace\.yaml:\d+:\d+: .*can be changed by other users/s)]);
+  expect([open.code, open.stderr()]).toEqual([
+    2,
+    expect.stringMatching(/tailrace\.yaml:\d+:\d+: .*can be changed by other users/s),
+  ]);
   chmodSync(file, 0o644);
   expect((await command(site, 'check')).code).toBe(0);
 });
 
 for (const deterministic of [true, false])
-  test(`script that is ${deterministic ? '' : 'not '}deterministic: no key names two lists of events through kills`, async ({ site }) => {
+  test(`script that is ${deterministic ? '' : 'not '}deterministic: no key names two lists of events through kills`, async ({
+    site,
+  }) => {
     writeScript(
       site,
       `import { defineTransform } from 'tailrace/transform';
@@ -206,6 +242,9 @@ test('reload takes a changed script into force, and keeps the one before where i
   const file = writeScript(site, `export default (event: object) => ({ ...event, version: 1 });\n`);
   const agent = startShipping(site, { sources: { app: sourceOf(site, '{script: ./shape.ts}') }, sink: SINK });
   await reloadVersions(site, agent, (to) =>
-    writeFileSync(file, to === 2 ? `export default (event: object) => ({ ...event, version: 2 });\n` : 'export default 5;\n'),
+    writeFileSync(
+      file,
+      to === 2 ? `export default (event: object) => ({ ...event, version: 2 });\n` : 'export default 5;\n',
+    ),
   );
 });

@@ -17,8 +17,16 @@ export const storedOf = ({ service }: Site): Record<string, unknown>[] =>
  * A transform that leaves out each third line, through one kill for each of these fates of the requests in flight: no key names two lists
  * of events, and each event is stored once.
  */
-export async function surviveKills(site: Site, transform: string, fates: readonly ('stored' | 'lost')[], members = ''): Promise<void> {
-  const options = { sources: { app: sourceOf(site, transform) }, sink: `${QUICK}, batch: {max_age: 20ms, max_events: 50}` };
+export async function surviveKills(
+  site: Site,
+  transform: string,
+  fates: readonly ('stored' | 'lost')[],
+  members = '',
+): Promise<void> {
+  const options = {
+    sources: { app: sourceOf(site, transform) },
+    sink: `${QUICK}, batch: {max_age: 20ms, max_events: 50}`,
+  };
   let written = 0;
   const start = (): Program => {
     const lines = range(600).map((n) => `{${members}"seq":${written + n}}\n`);

@@ -21,7 +21,10 @@ import { watchAccounting } from '../support/watch-accounting.ts';
 /** An agent with the sinks `store` (the site's) and `other`. */
 function startBoth(site: Site, otherUrl: string): Program {
   const common = `${QUICK}, batch: {max_age: 50ms, max_events: 50}`;
-  return startShipping(site, { sink: common, sinks: { other: `{type: ingest, dataset: logs, url: "${otherUrl}", ${common}}` } });
+  return startShipping(site, {
+    sink: common,
+    sinks: { other: `{type: ingest, dataset: logs, url: "${otherUrl}", ${common}}` },
+  });
 }
 
 const outcomesOf = async (address: string): Promise<Record<string, number | undefined>> => {

@@ -22,19 +22,21 @@ interface Entry {
 
 /** A tar file by hand: what a real archiver would not write can be in it. */
 function tar(entries: readonly Entry[]): Buffer {
-  const blocks = entries.flatMap(({ path, text = '', type = '0', size = text.length.toString(8).padStart(11, '0'), prefix = '' }) => {
-    const header = Buffer.alloc(512);
-    header.write(path, 0);
-    header.write('0000644\0', 100);
-    header.write(`${size}\0`, 124);
-    header.write('        ', 148);
-    header.write(type, 156);
-    header.write('ustar\u000000', 257, 'latin1');
-    header.write(prefix, 345);
-    const sum = header.reduce((total, byte) => total + byte, 0);
-    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-    return [header, Buffer.from(text), Buffer.alloc((512 - (text.length % 512)) % 512)];
-  });
+  const blocks = entries.flatMap(
+    ({ path, text = '', type = '0', size = text.length.toString(8).padStart(11, '0'), prefix = '' }) => {
+      const header = Buffer.alloc(512);
+      header.write(path, 0);
+      header.write('0000644\0', 100);
+      header.write(`${size}\0`, 124);
+      header.write('        ', 148);
+      header.write(type, 156);
+      header.write('ustar\u000000', 257, 'latin1');
+      header.write(prefix, 345);
+      const sum = header.reduce((total, byte) => total + byte, 0);
+      header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+      return [header, Buffer.from(text), Buffer.alloc((512 - (text.length % 512)) % 512)];
+    },
+  );
   return Buffer.concat([...blocks, Buffer.alloc(1024)]);
 }
 
@@ -102,7 +104,9 @@ test('engine install refuses another file than it was built with, and leaves not
   const archive = gzipSync(tar(ENGINE));
   const other = gzipSync(tar([{ path: 'package/index.js', text: 'evil'.repeat(1000) }]), { level: 0 });
   const { install, left } = await setUp(archive, Buffer.concat([other, archive]));
-  expect(await refusal(install())).toMatch(/^E_ENGINE_CHECKSUM .*lib-1\.0\.0\.tgz is not what this program was built with/);
+  expect(await refusal(install())).toMatch(
+    /^E_ENGINE_CHECKSUM .*lib-1\.0\.0\.tgz is not what this program was built with/,
+  );
   expect(left()).toEqual([]);
 });
 

@@ -46,7 +46,10 @@ function slopeOf(points: readonly (readonly [bytes: number, ms: number])[]): num
 }
 
 function medianDoubling(points: readonly (readonly [bytes: number, ms: number])[]): number {
-  const steps = points.slice(1).map((point, n) => slopeOf([points[n]!, point])).toSorted((a, b) => a - b); // prettier-ignore
+  const steps = points
+    .slice(1)
+    .map((point, n) => slopeOf([points[n]!, point]))
+    .toSorted((a, b) => a - b);
   return (steps[Math.floor((steps.length - 1) / 2)]! + steps[Math.floor(steps.length / 2)]!) / 2;
 }
 
@@ -73,7 +76,8 @@ export function excessOf(work: Work, textOf: (bytes: number) => string): string 
 
 /** At 1 MiB too fast to be measured. The sizes before show that it is no use to wait for it. */
 function isCheap(work: Work, textOf: (bytes: number) => string): boolean {
-  for (let bytes = START_BYTES; bytes <= MOST_BYTES; bytes *= 4) if (costMs(work, textOf(bytes)) >= MEASURABLE_MS) return false;
+  for (let bytes = START_BYTES; bytes <= MOST_BYTES; bytes *= 4)
+    if (costMs(work, textOf(bytes)) >= MEASURABLE_MS) return false;
   return true;
 }
 
@@ -82,7 +86,8 @@ function isCheap(work: Work, textOf: (bytes: number) => string): boolean {
  * a millisecond are left to the long run.
  */
 export function isSuspect(work: Work, textOf: (bytes: number) => string): boolean {
-  for (let bytes = LEAST_BYTES; bytes < START_BYTES; bytes *= 2) if (costMs(work, textOf(bytes)) >= 8 * MEASURABLE_MS) return true;
+  for (let bytes = LEAST_BYTES; bytes < START_BYTES; bytes *= 2)
+    if (costMs(work, textOf(bytes)) >= 8 * MEASURABLE_MS) return true;
   const [large, small] = [textOf(START_BYTES), textOf(START_BYTES / 8)];
   const isSteep = (): boolean => {
     const ms = costMs(work, large);

@@ -14,7 +14,10 @@ const MORE_TEXTS = 2;
 test.each(Object.entries(ROOMS))('%s take linear time on hostile texts', async (_room, open) => {
   const failures: string[] = [];
   for (const [n, { name, run }] of (await open()).entries())
-    for (const text of [...WORST, ...Array.from({ length: MORE_TEXTS }, (_, more) => TEXTS[(n * MORE_TEXTS + more) % TEXTS.length]!)]) {
+    for (const text of [
+      ...WORST,
+      ...Array.from({ length: MORE_TEXTS }, (_, more) => TEXTS[(n * MORE_TEXTS + more) % TEXTS.length]!),
+    ]) {
       const excess = isSuspect(run, text.of) ? excessOf(run, text.of) : undefined;
       if (excess !== undefined) failures.push(`${name} on ${text.name}: ${excess}`);
     }

@@ -10,7 +10,9 @@ import { readQuery } from '../../src/language/text/query-text.ts';
 import { convertTypes } from '../../src/parsers/values/typed-values.ts';
 import { serviceForSuite } from '../service/support.ts';
 
-const WORDS = ['__proto__', ...Object.getOwnPropertyNames(Object.prototype)].filter((word, n, all) => all.indexOf(word) === n);
+const WORDS = ['__proto__', ...Object.getOwnPropertyNames(Object.prototype)].filter(
+  (word, n, all) => all.indexOf(word) === n,
+);
 
 describe.each(WORDS)('the word %s', (word) => {
   test('is a severity as it is', () => {
@@ -22,11 +24,14 @@ describe.each(WORDS)('the word %s', (word) => {
     expect([convertTypes(event, [['done', 'bool']], () => undefined, 0), event]).toEqual([1, { done: word }]);
   });
 
-  test.each([`logs | where x > 5${word}`, `level:error AND ${word}`, `logs | render ${word}`])('is refused in a query: %s', (apl) => {
-    const refused = (): unknown => readQuery(apl);
-    expect(refused).toThrow(AplError);
-    expect(refused).not.toThrow(/native code|\[object/);
-  });
+  test.each([`logs | where x > 5${word}`, `level:error AND ${word}`, `logs | render ${word}`])(
+    'is refused in a query: %s',
+    (apl) => {
+      const refused = (): unknown => readQuery(apl);
+      expect(refused).toThrow(AplError);
+      expect(refused).not.toThrow(/native code|\[object/);
+    },
+  );
 
   test('is no format of an input', async () => {
     const input = { name: `events.${word}`, open: () => [Buffer.from('{"a":1}\n')] };

@@ -29,9 +29,43 @@ const MOST = 4 * 1024 * 1024;
 const READ_BYTES = 64 * 1024;
 const PARSE_JSON: readonly ParseJson[] = ['none', 'cee', 'all', 'fields'];
 /** Beginnings of a message, each of which reads what follows as another part of it. */
-const HEADS = ['', '<13>', '<13>1 ', '<13>1 2026-10-11T22:14:15Z h a p m ', '<13>1 - - - - - ', '<13>1 - - - - - [a b="', '<13>1 - - - - - [a b="c"] ', '<13>Oct 11 22:14:15 ', '<13>Oct 11 22:14:15 host ', '<13>Oct 11 22:14:15 host app[1]: ', '<13>2026-10-11T22:14:15', '<13>Oct 11 22:14:15.', '<13>date=', '<13>: ', '<13>29: ', '<13>1 2026-10-11T22:14:15Z h ', '<13>[20', '<13>id=a time="']; // prettier-ignore
+const HEADS = [
+  '',
+  '<13>',
+  '<13>1 ',
+  '<13>1 2026-10-11T22:14:15Z h a p m ',
+  '<13>1 - - - - - ',
+  '<13>1 - - - - - [a b="',
+  '<13>1 - - - - - [a b="c"] ',
+  '<13>Oct 11 22:14:15 ',
+  '<13>Oct 11 22:14:15 host ',
+  '<13>Oct 11 22:14:15 host app[1]: ',
+  '<13>2026-10-11T22:14:15',
+  '<13>Oct 11 22:14:15.',
+  '<13>date=',
+  '<13>: ',
+  '<13>29: ',
+  '<13>1 2026-10-11T22:14:15Z h ',
+  '<13>[20',
+  '<13>id=a time="',
+];
 /** The same of what `parse` reads in a message. */
-const BODIES = ['', 'CEF:0|', 'CEF:0|a|b|c|d|e|3|', 'CEF:0|a|b|c|d|e|3|a=', 'LEEF:1.0|', 'LEEF:1.0|a|b|c|d|', 'LEEF:2.0|a|b|c|d|^|', 'LEEF:2.0|a|b|c|d|x5E|a=', 'a=', 'a="', 'a=b c=', 'a=1|b=', '[a:"', '[a:"b"; ']; // prettier-ignore
+const BODIES = [
+  '',
+  'CEF:0|',
+  'CEF:0|a|b|c|d|e|3|',
+  'CEF:0|a|b|c|d|e|3|a=',
+  'LEEF:1.0|',
+  'LEEF:1.0|a|b|c|d|',
+  'LEEF:2.0|a|b|c|d|^|',
+  'LEEF:2.0|a|b|c|d|x5E|a=',
+  'a=',
+  'a="',
+  'a=b c=',
+  'a=1|b=',
+  '[a:"',
+  '[a:"b"; ',
+];
 
 const zone = createZone(TIMEZONE);
 const receivedAtMs = Date.parse(RECEIVED_AT);
@@ -42,12 +76,22 @@ const clock = { ...systemClock, now: () => receivedAtMs };
 /** In JavaScript, which asks the kernel for headers. */
 function messageSubjects(): Subject[] {
   const kernel = createKernel(2 * MOST);
-  const readHeader = createHeaderReader(kernel.syslog(MOST, 'none', false, HANDED_OVER), kernel.reserve(MOST + 64), zone, clock);
+  const readHeader = createHeaderReader(
+    kernel.syslog(MOST, 'none', false, HANDED_OVER),
+    kernel.reserve(MOST + 64),
+    zone,
+    clock,
+  );
   return PARSE_JSON.flatMap((parseJson) =>
     HEADS.map((head) => ({
       name: `syslog message behind ${JSON.stringify(head)}, parse_json ${parseJson}`,
       run: (text: string) =>
-        encodeEvent(cutFrame(Buffer.from(head + text), MOST), { receivedAtMs, ending: ORIGIN, zone, parseJson, readHeader }, MOST, MOST),
+        encodeEvent(
+          cutFrame(Buffer.from(head + text), MOST),
+          { receivedAtMs, ending: ORIGIN, zone, parseJson, readHeader },
+          MOST,
+          MOST,
+        ),
     })),
   );
 }
@@ -71,7 +115,12 @@ function loopSubjects(): Subject[] {
           if (result.stop === 'input') break;
           if (result.stop === 'time') loops.learnTime(readLocalTime(loops.unknownTime(), receivedAtMs, zone));
           else if (result.stop === 'slow')
-            encodeEvent(cutFrame(loops.message(), MOST), { receivedAtMs, ending: ORIGIN, zone, parseJson, readHeader }, MOST, MOST);
+            encodeEvent(
+              cutFrame(loops.message(), MOST),
+              { receivedAtMs, ending: ORIGIN, zone, parseJson, readHeader },
+              MOST,
+              MOST,
+            );
         }
       },
     }));
@@ -112,7 +161,15 @@ function tried(run: () => unknown): unknown {
   }
 }
 
-const HTTP_HEADS = ['', 'HTTP/1.1 ', 'HTTP/1.1 200 OK\r\n', 'HTTP/1.1 200 OK\r\na: ', 'HTTP/1.1 200 OK\r\nretry-after: ', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', 'HTTP/1.1 200 OK\r\ncontent-length: 10000000\r\n\r\n']; // prettier-ignore
+const HTTP_HEADS = [
+  '',
+  'HTTP/1.1 ',
+  'HTTP/1.1 200 OK\r\n',
+  'HTTP/1.1 200 OK\r\na: ',
+  'HTTP/1.1 200 OK\r\nretry-after: ',
+  'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
+  'HTTP/1.1 200 OK\r\ncontent-length: 10000000\r\n\r\n',
+];
 
 function answerSubjects(): Subject[] {
   return HTTP_HEADS.map((head) => ({
@@ -129,11 +186,51 @@ function answerSubjects(): Subject[] {
 function bodySubjects(): Subject[] {
   const csv = { columns: undefined, extra: 'extra', header: 'line' } as const;
   const forms = [
-    ['csv', encoderOf({ encoding: 'csv', csv, json: { envelope: false }, labels: {}, timestampField: undefined, timestampFormat: undefined })!],
-    ['csv with columns', encoderOf({ encoding: 'csv', csv: { ...csv, columns: ['m', 'b'] }, json: { envelope: false }, labels: {}, timestampField: undefined, timestampFormat: undefined })!],
-    ['array', encoderOf({ encoding: 'json', csv, json: { envelope: false }, labels: {}, timestampField: undefined, timestampFormat: undefined })!],
-    ['envelopes', encoderOf({ encoding: 'json', csv, json: { envelope: true }, labels: { a: 'b' }, timestampField: '_time', timestampFormat: undefined })!],
-  ] as const; // prettier-ignore
+    [
+      'csv',
+      encoderOf({
+        encoding: 'csv',
+        csv,
+        json: { envelope: false },
+        labels: {},
+        timestampField: undefined,
+        timestampFormat: undefined,
+      })!,
+    ],
+    [
+      'csv with columns',
+      encoderOf({
+        encoding: 'csv',
+        csv: { ...csv, columns: ['m', 'b'] },
+        json: { envelope: false },
+        labels: {},
+        timestampField: undefined,
+        timestampFormat: undefined,
+      })!,
+    ],
+    [
+      'array',
+      encoderOf({
+        encoding: 'json',
+        csv,
+        json: { envelope: false },
+        labels: {},
+        timestampField: undefined,
+        timestampFormat: undefined,
+      })!,
+    ],
+    [
+      'envelopes',
+      encoderOf({
+        encoding: 'json',
+        csv,
+        json: { envelope: true },
+        labels: { a: 'b' },
+        timestampField: '_time',
+        timestampFormat: undefined,
+      })!,
+    ],
+  ] as const;
   return forms.map(([name, encode]) => ({
     name: `body of ${name}`,
     run: (text: string) => encode(Buffer.from(`${eventsOf(text).join('\n')}\n`)),
@@ -149,7 +246,10 @@ function eventsOf(text: string): string[] {
 }
 
 export function otherSubjects(): readonly Subject[] {
-  const of = (name: string, run: (text: string) => unknown): Subject => ({ name, run: (text) => tried(() => run(text)) });
+  const of = (name: string, run: (text: string) => unknown): Subject => ({
+    name,
+    run: (text) => tried(() => run(text)),
+  });
   return [
     ...messageSubjects(),
     ...loopSubjects(),

@@ -9,7 +9,9 @@ import { FUNCTION_CASES } from '../support/function-cases.ts';
 import { words } from '../support/words.ts';
 import { quotedJson, type Subject } from './subject.ts';
 
-const FUNCTIONS = [...OPERATOR_GROUPS, ...FUNCTION_GROUPS].flatMap(([, functions]) => functions).filter(({ only }) => only !== 'queries');
+const FUNCTIONS = [...OPERATOR_GROUPS, ...FUNCTION_GROUPS]
+  .flatMap(([, functions]) => functions)
+  .filter(({ only }) => only !== 'queries');
 
 /**
  * Constants for the words of a syntax; the first that compiles is taken, else the documented one: a regular expression, a number, a part of
@@ -69,26 +71,45 @@ function expressionsOf(spec: ScalarFunction): readonly string[] {
 /** The calls of the cases with the text in the place of each of their texts. */
 function casesOf(name: string): readonly string[] {
   const calls = FUNCTION_CASES.map(({ text }) => text).filter((text) => text.startsWith(`${name}(`));
-  return calls.slice(0, 4).flatMap((call) => [...call.matchAll(/"[^"\\]*"/g)].map(({ 0: text, index }) => `${call.slice(0, index)}m${call.slice(index + text.length)}`)).filter((text) => compiles(`extend v = ${text}`)); // prettier-ignore
+  return calls
+    .slice(0, 4)
+    .flatMap((call) =>
+      [...call.matchAll(/"[^"\\]*"/g)].map(
+        ({ 0: text, index }) => `${call.slice(0, index)}m${call.slice(index + text.length)}`,
+      ),
+    )
+    .filter((text) => compiles(`extend v = ${text}`));
 }
 
 /** One transform for each operator that works in transforms. */
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
-  where: ['where m contains "needle" or m == "x"', 'where a == 1 and not(b == "x")', 'where m matches regex "(a+)+b"', 'where m has "needle"'],
+  where: [
+    'where m contains "needle" or m == "x"',
+    'where a == 1 and not(b == "x")',
+    'where m matches regex "(a+)+b"',
+    'where m has "needle"',
+  ],
   extend: ['extend c = m', 'extend c = 1', 'extend m = "x"', 'extend a.b = m'],
   project: ['project m', 'project a, b = m'],
   'project-away': ['project-away a', 'project-away a.b.c, m*'],
   'project-keep': ['project-keep m', 'project-keep a.b, m*'],
   'project-rename': ['project-rename c = m', 'project-rename a = m'],
-  parse: ['parse m with * "user=" user " id=" id:long *', 'parse kind=regex m with a "x+" b', 'parse kind=relaxed m with a:long "," b:real *'],
-  'parse-kv': ['parse-kv m as (a, b:long)', 'parse-kv m as (a, b) with (pair_delimiter=" ", kv_delimiter="=", quote="\\"")'],
+  parse: [
+    'parse m with * "user=" user " id=" id:long *',
+    'parse kind=regex m with a "x+" b',
+    'parse kind=relaxed m with a:long "," b:real *',
+  ],
+  'parse-kv': [
+    'parse-kv m as (a, b:long)',
+    'parse-kv m as (a, b) with (pair_delimiter=" ", kv_delimiter="=", quote="\\"")',
+  ],
   'parse-where': ['parse-where m with * "user=" user " id=" id:long *'],
   'mv-expand': ['extend j = parse_json(m) | mv-expand j limit 10', 'extend j = split(m, ",") | mv-expand j'],
   sample: ['sample 0.5', 'sample 0.5 by m'],
   throttle: ['throttle 2 per 1s by m'],
   dedupe: ['dedupe by m within 1s'],
   to_dataset: ['to_dataset(substring(m, 0, 3))'],
-}; // prettier-ignore
+};
 
 /** What a field of a text, and a text that is JSON itself, look like as events. */
 const asField = (text: string): string => `{"b":"x","m":${quotedJson(text)},"a":1}`;
@@ -150,6 +171,15 @@ export function shapingSubjects(): readonly Subject[] {
       return transforms.flatMap((transform) => transformSubjects('operator', transform));
     }),
     ...REDACTION_KINDS.flatMap((kind) => transformSubjects('redaction', `extend m = redact(m, "${kind}")`)),
-    ...words`redact mask hash`.flatMap((name) => transformSubjects('hiding', name === 'redact' ? 'extend m = redact(m)' : name === 'mask' ? 'extend m = mask(m, 4)' : 'extend m = hash(m, env("KEY"))')),
-  ]; // prettier-ignore
+    ...words`redact mask hash`.flatMap((name) =>
+      transformSubjects(
+        'hiding',
+        name === 'redact'
+          ? 'extend m = redact(m)'
+          : name === 'mask'
+            ? 'extend m = mask(m, 4)'
+            : 'extend m = hash(m, env("KEY"))',
+      ),
+    ),
+  ];
 }

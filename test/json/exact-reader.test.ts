@@ -42,8 +42,16 @@ test('accepts exactly the texts that JSON.parse accepts', () => {
 });
 
 test('integers of 64 bits are exact, larger ones and overflowing floats keep their text', () => {
-  expect(parseExact('[9007199254740993,-9223372036854775808,1.0,1e2]')).toEqual([9007199254740993n, -9223372036854775808n, 1, 100]);
-  expect(parseExact('[9223372036854775808,1e999]')).toEqual([new JsonText('9223372036854775808'), new JsonText('1e999')]);
+  expect(parseExact('[9007199254740993,-9223372036854775808,1.0,1e2]')).toEqual([
+    9007199254740993n,
+    -9223372036854775808n,
+    1,
+    100,
+  ]);
+  expect(parseExact('[9223372036854775808,1e999]')).toEqual([
+    new JsonText('9223372036854775808'),
+    new JsonText('1e999'),
+  ]);
   expect(parseExact('[1e-400,0e-400,-0.0]')).toEqual([new JsonText('1e-400'), 0, -0]);
 });
 

@@ -12,7 +12,10 @@ test.each([
 });
 
 test('exact JSON keeps a number wherever a number is exact', () => {
-  const { a, b, c } = parse('{"a":9007199254740991,"b":9007199254740993,"c":0.1234567890123456}') as Record<string, unknown>;
+  const { a, b, c } = parse('{"a":9007199254740991,"b":9007199254740993,"c":0.1234567890123456}') as Record<
+    string,
+    unknown
+  >;
   expect([a, c]).toEqual([9007199254740991, 0.1234567890123456]);
   expect(isRawNumber(b) && b.rawJSON).toBe('9007199254740993');
 });

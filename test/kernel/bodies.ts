@@ -50,7 +50,14 @@ const distance = fc.oneof(fc.constantFrom(...DISTANCES), fc.nat(50_000));
 
 const piece: fc.Arbitrary<Piece> = fc.oneof(
   fc.record({
-    kind: fc.constantFrom('line' as const, 'line' as const, 'utf8' as const, 'skewed' as const, 'noise' as const, 'hex' as const),
+    kind: fc.constantFrom(
+      'line' as const,
+      'line' as const,
+      'utf8' as const,
+      'skewed' as const,
+      'noise' as const,
+      'hex' as const,
+    ),
     length,
     seed: fc.nat(),
   }),
@@ -66,7 +73,8 @@ export function build(pieces: readonly Piece[]): Buffer {
   for (const each of pieces) {
     const part = bytes.subarray(at, at + each.length);
     if (each.kind === 'run') part.fill(each.byte);
-    else if (each.kind === 'again') for (let i = 0; i < part.length; i++) part[i] = bytes[at + i - Math.min(each.distance, at)]!;
+    else if (each.kind === 'again')
+      for (let i = 0; i < part.length; i++) part[i] = bytes[at + i - Math.min(each.distance, at)]!;
     else fill(part, each.kind, each.seed);
     at += each.length;
   }

@@ -35,7 +35,12 @@ export interface Plan {
   /** The window's bytes after the block: must not matter. */
   readonly behind?: Uint8Array;
   /** Lines given at a time, output room, where output starts and events allowed, for the calls in turn, repeated. */
-  readonly steps?: readonly { readonly lines: number; readonly at: number; readonly limit: number; readonly maxEvents: number }[];
+  readonly steps?: readonly {
+    readonly lines: number;
+    readonly at: number;
+    readonly limit: number;
+    readonly maxEvents: number;
+  }[];
 }
 
 const WHOLE = [{ lines: 1_000_000, at: 0, limit: SLOT_BYTES - 256, maxEvents: 1_000_000 }];
@@ -128,19 +133,48 @@ function checkCall(
   slot.bytes.fill(CANARY, beyond, beyond + 64);
 
   const ends = context.isJoined ? Uint32Array.from(on.ends.slice(on.next)) : undefined;
-  const done = kernel.wrap(template, context.readAtMs, window, from, end, slot, to, limit, maxEvents, context.marks, ends);
+  const done = kernel.wrap(
+    template,
+    context.readAtMs,
+    window,
+    from,
+    end,
+    slot,
+    to,
+    limit,
+    maxEvents,
+    context.marks,
+    ends,
+  );
   const written = Buffer.from(slot.bytes.subarray(to, to + done.written));
   if (!written.equals(expected)) throw new Error(differs(written, expected));
   const reached = next === on.next ? from : on.ends[next - 1]!;
   const skipped = next - on.next - events;
   const replaced = on.lines.slice(on.next, next).reduce((sum, each) => sum + countInvalid(each), 0);
   const unknownZones = on.unknownZones.slice(on.next, next).reduce((sum, each) => sum + each, 0);
-  expect({ ...done }).toEqual({ consumed: reached - from, written: size, events, skipped, replaced, unknownZones, stop });
+  expect({ ...done }).toEqual({
+    consumed: reached - from,
+    written: size,
+    events,
+    skipped,
+    replaced,
+    unknownZones,
+    stop,
+  });
   if (to > 0 && slot.bytes[to - 1] !== CANARY) throw new Error('a byte before the output was overwritten');
-  if (slot.bytes.subarray(beyond, beyond + 64).some((byte) => byte !== CANARY)) throw new Error('bytes past the slack were overwritten');
+  if (slot.bytes.subarray(beyond, beyond + 64).some((byte) => byte !== CANARY))
+    throw new Error('bytes past the slack were overwritten');
   if (stop === 'too_large' || stop === 'output') {
     const { marks, isJoined } = context;
-    const large = kernel.wrapLarge(template, context.readAtMs, window, reached, isJoined ? on.ends[next]! : end, marks, isJoined);
+    const large = kernel.wrapLarge(
+      template,
+      context.readAtMs,
+      window,
+      reached,
+      isJoined ? on.ends[next]! : end,
+      marks,
+      isJoined,
+    );
     if (!large.event.equals(on.events[next]!)) throw new Error(differs(large.event, on.events[next]!));
     expect(large.consumed).toBe(on.ends[next]! - reached);
     expect(large.replaced).toBe(countInvalid(on.lines[next]!));
@@ -158,7 +192,11 @@ function differs(written: Buffer, expected: Buffer): string {
 }
 
 /** One line through the kernel, checked against the oracle at every alignment and with other text behind it. */
-export function eventText(line: string | Uint8Array, shape: Partial<EventShape> = {}, plan: Omit<Plan, 'shape'> = {}): string {
+export function eventText(
+  line: string | Uint8Array,
+  shape: Partial<EventShape> = {},
+  plan: Omit<Plan, 'shape'> = {},
+): string {
   const bytes = typeof line === 'string' ? Buffer.from(line) : line;
   const full: EventShape = { format: 'auto', wrapFields: {}, fields: {}, ...shape };
   let event = '';

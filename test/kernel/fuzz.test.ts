@@ -22,7 +22,14 @@ const plan = fc
     shape,
     timestampField,
     readAtMs: fc.constantFrom(0, 1_795_256_100_000, 1_795_256_100_123),
-    marks: fc.constantFrom(undefined, undefined, undefined, undefined, { truncated: true, original_bytes: 5_000_000 }, { part: 2 }),
+    marks: fc.constantFrom(
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      { truncated: true, original_bytes: 5_000_000 },
+      { part: 2 },
+    ),
     isJoined: fc.constantFrom(false, false, false, true),
     start: fc.nat(40),
     behind: fc.uint8Array({ minLength: 40, maxLength: 40 }),
@@ -54,6 +61,8 @@ const agrees = fc.property(lines, sizes, plan, (batch, groups, how) => {
 
 test(`kernel agrees with the reference on ${wanted} hostile lines (seed ${firstSeed})`, { timeout: 3_600_000 }, () => {
   for (let seed = firstSeed; seen.lines < wanted; seed++) fc.assert(agrees, { seed, numRuns: RUNS });
-  process.stdout.write(`kernel fuzz: ${seen.lines} lines, about ${seen.objects} passed through as JSON, first seed ${firstSeed}\n`);
+  process.stdout.write(
+    `kernel fuzz: ${seen.lines} lines, about ${seen.objects} passed through as JSON, first seed ${firstSeed}\n`,
+  );
   expect(seen.objects / seen.lines, 'share of lines that pass through as JSON').toBeGreaterThan(0.15);
 });

@@ -131,20 +131,78 @@ describe('an object line', () => {
 });
 
 describe('a line that only looks like JSON', () => {
-  test.each(
-    // prettier-ignore
-    [
-      '{', '}', '{]', '[}', '{"a"}', '{"a":}', '{"a":1', '{"a":1,}', '{,"a":1}', '{"a":1,,"b":2}', '{"a" 1}', '{a:1}', "{'a':1}", '{"a":1}}', '{"a":1} x', '{"a":1}{"b":2}',
-      '{"a":[1,]}', '{"a":[1 2]}', '{"a":[,1]}', '{"a":[1}}', '{"a":{"b":1]}', '{"a":01}', '{"a":-}', '{"a":-01}', '{"a":+1}', '{"a":.5}', '{"a":1.}', '{"a":1.e5}', '{"a":1e}', '{"a":1e+}', '{"a":0x1}',
-      '{"a":1.5.5}', '{"a":tru}', '{"a":True}', '{"a":truex}', '{"a":nul}', '{"a":falsy}', '{"a":NaN}', '{"a":Infinity}', '{"a":"x}', '{"a":"\\x"}', '{"a":"\\u12g4"}', '{"a":"\\u12"}', '{"a":"\\"}', '{"a":"\t"}',
-      '{"a":"\0"}', '{"a":"\x1f"}', '{"a\t":1}', '{"a":1\v}', '{"a":1\f}', '{"a":\u00a01}', '{\ufeff}', '\ufeff', '\ufeff\ufeff{}', ' \ufeff{}', '{"a":1/**/}', '[1]', '"a"', '1', 'null', '{"a":é}', '{"a":123456789012345x}', '{"a":1,"b":02,"c":3}',
-    ],
-  )('is text: %j', (line) => {
+  test.each([
+    '{',
+    '}',
+    '{]',
+    '[}',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1',
+    '{"a":1,}',
+    '{,"a":1}',
+    '{"a":1,,"b":2}',
+    '{"a" 1}',
+    '{a:1}',
+    "{'a':1}",
+    '{"a":1}}',
+    '{"a":1} x',
+    '{"a":1}{"b":2}',
+    '{"a":[1,]}',
+    '{"a":[1 2]}',
+    '{"a":[,1]}',
+    '{"a":[1}}',
+    '{"a":{"b":1]}',
+    '{"a":01}',
+    '{"a":-}',
+    '{"a":-01}',
+    '{"a":+1}',
+    '{"a":.5}',
+    '{"a":1.}',
+    '{"a":1.e5}',
+    '{"a":1e}',
+    '{"a":1e+}',
+    '{"a":0x1}',
+    '{"a":1.5.5}',
+    '{"a":tru}',
+    '{"a":True}',
+    '{"a":truex}',
+    '{"a":nul}',
+    '{"a":falsy}',
+    '{"a":NaN}',
+    '{"a":Infinity}',
+    '{"a":"x}',
+    '{"a":"\\x"}',
+    '{"a":"\\u12g4"}',
+    '{"a":"\\u12"}',
+    '{"a":"\\"}',
+    '{"a":"\t"}',
+    '{"a":"\0"}',
+    '{"a":"\x1f"}',
+    '{"a\t":1}',
+    '{"a":1\v}',
+    '{"a":1\f}',
+    '{"a":\u00a01}',
+    '{\ufeff}',
+    '\ufeff',
+    '\ufeff\ufeff{}',
+    ' \ufeff{}',
+    '{"a":1/**/}',
+    '[1]',
+    '"a"',
+    '1',
+    'null',
+    '{"a":é}',
+    '{"a":123456789012345x}',
+    '{"a":1,"b":02,"c":3}',
+  ])('is text: %j', (line) => {
     expect(passes(line)).toBe(false);
     expect(eventText(line, { format: 'json' })).toContain(',"parse_error":"not a JSON object"}\n');
   });
 
   test('is text when invalid UTF-8 is outside its strings', () => {
-    expect(passed(Buffer.concat([Buffer.from('{"a":1'), Buffer.of(0xff), Buffer.from('}')]))).toContain('"message":"{\\"a\\":1\ufffd}"');
+    expect(passed(Buffer.concat([Buffer.from('{"a":1'), Buffer.of(0xff), Buffer.from('}')]))).toContain(
+      '"message":"{\\"a\\":1\ufffd}"',
+    );
   });
 });

@@ -20,17 +20,29 @@ const BAD_UTF8 = (
   .split(' ')
   .map((hex) => Buffer.from(hex, 'hex'));
 
-const edge = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...EDGES) }, { weight: 2, arbitrary: fc.constantFrom(...BAD_UTF8) });
+const edge = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...EDGES) },
+  { weight: 2, arbitrary: fc.constantFrom(...BAD_UTF8) },
+);
 
 /** A real line with a few places cut, doubled or overwritten. */
 const mutated = fc
   .tuple(
     fc.constantFrom(...SEEDS),
-    fc.array(fc.record({ at: fc.nat(400), drop: fc.constantFrom(0, 0, 1, 2, 17), put: fc.option(edge, { nil: Buffer.alloc(0) }) }), {
-      maxLength: 4,
-    }),
+    fc.array(
+      fc.record({
+        at: fc.nat(400),
+        drop: fc.constantFrom(0, 0, 1, 2, 17),
+        put: fc.option(edge, { nil: Buffer.alloc(0) }),
+      }),
+      {
+        maxLength: 4,
+      },
+    ),
   )
-  .map(([line, edits]) => edits.reduce((bytes, { at, drop, put }) => spliced(bytes, at % (bytes.length + 1), drop, put), line));
+  .map(([line, edits]) =>
+    edits.reduce((bytes, { at, drop, put }) => spliced(bytes, at % (bytes.length + 1), drop, put), line),
+  );
 
 function spliced(bytes: Buffer, at: number, drop: number, put: Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + drop)]);
@@ -65,7 +77,10 @@ const NAMES = [
   'service', '_time', 'ts', 'message', 'host', 'a', '', '1', '__proto__', 'é', '😀', '\ud83d', '\ud800', '\ufffd', '"', '\\', '/', '\n',
   'a key longer than sixteen bytes', 'parse_error', 'truncated', 'env', 'region',
 ];
-const key = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...KEYS).map((text) => Buffer.from(text)) }, { weight: 1, arbitrary: edge });
+const key = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(...KEYS).map((text) => Buffer.from(text)) },
+  { weight: 1, arbitrary: edge },
+);
 // prettier-ignore
 export const GOOD_VALUES = [
   '0', '-0', '1', '-1', '12345678901234567', '123456789012345678901234567890123', '1.5', '0.0', '-0.5e-3', '1E+9', '1e400',
@@ -85,7 +100,9 @@ const scalar = fc
     { weight: 8, arbitrary: timeValue },
   )
   .map((text) => Buffer.from(text));
-const inString = fc.array(edge, { maxLength: 3 }).map((parts) => Buffer.concat([Buffer.from('"0123456789'), ...parts, Buffer.from('"')]));
+const inString = fc
+  .array(edge, { maxLength: 3 })
+  .map((parts) => Buffer.concat([Buffer.from('"0123456789'), ...parts, Buffer.from('"')]));
 const { value } = fc.letrec<{ value: Buffer; object: Buffer; list: Buffer }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
@@ -97,7 +114,9 @@ const { value } = fc.letrec<{ value: Buffer; object: Buffer; list: Buffer }>((ti
   object: objectOf(tie('value'), 3),
   list: fc
     .tuple(space, fc.array(tie('value'), { maxLength: 3 }), space)
-    .map(([before, items, after]) => Buffer.concat([Buffer.from(`[${before}`), ...between(items), Buffer.from(`${after}]`)])),
+    .map(([before, items, after]) =>
+      Buffer.concat([Buffer.from(`[${before}`), ...between(items), Buffer.from(`${after}]`)]),
+    ),
 }));
 
 function between(items: readonly Buffer[]): Buffer[] {
@@ -107,7 +126,9 @@ function between(items: readonly Buffer[]): Buffer[] {
 function objectOf(member: fc.Arbitrary<Buffer>, maxLength: number): fc.Arbitrary<Buffer> {
   const pair = fc
     .tuple(key, space, space, member, space)
-    .map(([name, a, b, item, c]) => Buffer.concat([Buffer.from('"'), name, Buffer.from(`"${a}:${b}`), item, Buffer.from(c)]));
+    .map(([name, a, b, item, c]) =>
+      Buffer.concat([Buffer.from('"'), name, Buffer.from(`"${a}:${b}`), item, Buffer.from(c)]),
+    );
   return fc
     .tuple(space, fc.array(pair, { maxLength }))
     .map(([before, pairs]) => Buffer.concat([Buffer.from(`{${before}`), ...between(pairs), Buffer.from('}')]));
@@ -130,7 +151,9 @@ const line: fc.Arbitrary<Buffer> = fc
     ),
     ending,
   )
-  .map(([bytes, end]) => Buffer.concat([bytes, Buffer.from(end)].map((part) => Buffer.from(part.filter((byte) => byte !== 0x0a)))));
+  .map(([bytes, end]) =>
+    Buffer.concat([bytes, Buffer.from(end)].map((part) => Buffer.from(part.filter((byte) => byte !== 0x0a)))),
+  );
 
 /** Keys, with their colon as the group, and values that hold no others. */
 const TOKEN = /"(?:[^"\\]|\\.)*"(\s*:)?|-?\d[\d.eE+-]*|true|false|null/g;
@@ -146,12 +169,18 @@ function isObject(bytes: Buffer): boolean {
 /** Objects of a few shapes, alike but for their values, and now and then one with a fault or a value of another kind. */
 const alike: fc.Arbitrary<Buffer[]> = fc
   .tuple(
-    fc.array(fc.oneof(object.filter(isObject), fc.constantFrom(...SEEDS.filter(isObject))), { minLength: 1, maxLength: 4 }),
+    fc.array(fc.oneof(object.filter(isObject), fc.constantFrom(...SEEDS.filter(isObject))), {
+      minLength: 1,
+      maxLength: 4,
+    }),
     fc.array(
       fc.record({
         which: fc.nat(1000),
         values: fc.array(
-          fc.record({ at: fc.nat(30), put: fc.oneof({ weight: 4, arbitrary: scalar }, { weight: 1, arbitrary: inString }) }),
+          fc.record({
+            at: fc.nat(30),
+            put: fc.oneof({ weight: 4, arbitrary: scalar }, { weight: 1, arbitrary: inString }),
+          }),
           {
             maxLength: 3,
           },

@@ -27,6 +27,7 @@ test('a bundle finds its modules beside itself', async ({ folder }) => {
     outfile,
     logLevel: 'error',
   });
-  for (const name of ['kernel.wasm', 'content-sum.wasm']) copyFileSync(join(root, 'src/kernel', name), join(folder, name));
+  for (const name of ['kernel.wasm', 'content-sum.wasm'])
+    copyFileSync(join(root, 'src/kernel', name), join(folder, name));
   expect(execFileSync(process.execPath, [outfile], { encoding: 'utf8' })).toBe('100\n');
 });

@@ -8,26 +8,35 @@ import { drive } from './drive.ts';
 const shape: EventShape = { format: 'auto', wrapFields: { host: 'h' }, fields: { service: 'app' } };
 
 describe('the room of a call', () => {
-  const lines = ['plain', '', 'with "quotes" and \u0001', '{"a":1}', '{}', '\r', 'Ωμέγα'.repeat(9)].map((line) => Buffer.from(line));
+  const lines = ['plain', '', 'with "quotes" and \u0001', '{"a":1}', '{}', '\r', 'Ωμέγα'.repeat(9)].map((line) =>
+    Buffer.from(line),
+  );
 
   test('is used to the last byte, and never more', () => {
-    for (let limit = 0; limit < 700; limit++) drive(lines, { shape, steps: [{ lines: 99, at: 0, limit, maxEvents: 99 }] });
+    for (let limit = 0; limit < 700; limit++)
+      drive(lines, { shape, steps: [{ lines: 99, at: 0, limit, maxEvents: 99 }] });
   });
 
   test('counts from where output starts, but too_large means an empty slot', () => {
     for (const at of [1, 50, 300]) {
-      for (let limit = at; limit < 500; limit += 3) drive(lines, { shape, steps: [{ lines: 3, at, limit, maxEvents: 99 }] });
+      for (let limit = at; limit < 500; limit += 3)
+        drive(lines, { shape, steps: [{ lines: 3, at, limit, maxEvents: 99 }] });
     }
   });
 
   test('may be limited in events, where empty lines cost nothing', () => {
-    for (let maxEvents = 0; maxEvents < 9; maxEvents++) drive(lines, { shape, steps: [{ lines: 99, at: 0, limit: 5000, maxEvents }] });
+    for (let maxEvents = 0; maxEvents < 9; maxEvents++)
+      drive(lines, { shape, steps: [{ lines: 99, at: 0, limit: 5000, maxEvents }] });
   });
 
   test('is used to the last byte by whole events, too, which are copied', () => {
-    const events = ['{"a":1}', '{"b":"two"}', 'x', '{"c":"three, and somewhat longer"}'].map((line) => Buffer.from(line));
+    const events = ['{"a":1}', '{"b":"two"}', 'x', '{"c":"three, and somewhat longer"}'].map((line) =>
+      Buffer.from(line),
+    );
     const whole: EventShape = { format: 'events', wrapFields: {}, fields: {} };
-    expect(drive(events, { shape: whole }).toString()).toBe('{"a":1}\n{"b":"two"}\nx\n{"c":"three, and somewhat longer"}\n');
+    expect(drive(events, { shape: whole }).toString()).toBe(
+      '{"a":1}\n{"b":"two"}\nx\n{"c":"three, and somewhat longer"}\n',
+    );
     for (let limit = 0; limit < 80; limit++) {
       for (const at of [0, 1, 9, 40]) {
         for (let maxEvents = 0; maxEvents < 6; maxEvents++)
@@ -39,7 +48,8 @@ describe('the room of a call', () => {
   test('takes a long line whenever its exact size fits', () => {
     const line = Buffer.from('x"'.repeat(150_000));
     const size = drive([line], { shape }).length;
-    for (const limit of [size - 1, size, size + 1]) drive([line, line], { shape, steps: [{ lines: 2, at: 0, limit, maxEvents: 9 }] });
+    for (const limit of [size - 1, size, size + 1])
+      drive([line, line], { shape, steps: [{ lines: 2, at: 0, limit, maxEvents: 9 }] });
   });
 });
 
@@ -59,8 +69,16 @@ describe('the kernel', () => {
   test('leaves an unfinished last line', () => {
     const end = put('one\ntwo');
     const template = kernel.compile(shape, undefined);
-    expect(kernel.wrap(template, 0, input, 0, end, output, 0, 4000, 9)).toMatchObject({ consumed: 4, events: 1, stop: 'input' });
-    expect(kernel.wrap(template, 0, input, 4, end, output, 0, 4000, 9)).toMatchObject({ consumed: 0, events: 0, stop: 'input' });
+    expect(kernel.wrap(template, 0, input, 0, end, output, 0, 4000, 9)).toMatchObject({
+      consumed: 4,
+      events: 1,
+      stop: 'input',
+    });
+    expect(kernel.wrap(template, 0, input, 4, end, output, 0, 4000, 9)).toMatchObject({
+      consumed: 0,
+      events: 0,
+      stop: 'input',
+    });
   });
 
   test('changes template and time between calls, and back after a cut line', () => {
@@ -124,10 +142,9 @@ describe('the kernel', () => {
   test('adds as many fields as are allowed, around any of the object’s own', () => {
     const fields = Object.fromEntries(Array.from({ length: MAX_FIELDS }, (_, i) => [`f${i}`, i]));
     const some = '{"f0":"a","f31":"b","f32":"c","f59":"d"}';
-    const event = JSON.parse(drive([Buffer.from(some)], { shape: { ...shape, fields }, timestampField: 'ts' }).toString()) as Record<
-      string,
-      unknown
-    >;
+    const event = JSON.parse(
+      drive([Buffer.from(some)], { shape: { ...shape, fields }, timestampField: 'ts' }).toString(),
+    ) as Record<string, unknown>;
     expect(event).toMatchObject({ ...fields, f0: 'a', f31: 'b', f32: 'c', f59: 'd' });
     expect(Object.keys(event)).toHaveLength(MAX_FIELDS + 1);
   });
@@ -141,7 +158,9 @@ describe('the kernel', () => {
     const { consumed, event } = huge.wrapLarge(huge.compile(shape, undefined), 0, window, 0, end);
     expect(consumed).toBe(end);
     expect(event.length).toBeGreaterThan(100 * 1024 * 1024);
-    expect(event.subarray(0, 60).toString()).toBe('{"_time":"1970-01-01T00:00:00.000Z","message":"é\\u0000é\\u0'.slice(0, 58));
+    expect(event.subarray(0, 60).toString()).toBe(
+      '{"_time":"1970-01-01T00:00:00.000Z","message":"é\\u0000é\\u0'.slice(0, 58),
+    );
     expect(event.subarray(-40).toString()).toMatch(/\\u0000","host":"h","service":"app"\}\n$/);
   });
 });

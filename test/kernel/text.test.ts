@@ -100,13 +100,17 @@ describe('the keys of a wrapped line', () => {
   });
 
   test('appear once: a field wins over a wrap field of its name', () => {
-    expect(keys({ wrapFields: { host: 'h', file: 'f' }, fields: { host: 'mine' } })).toBe(event('x', ',"host":"mine","file":"f"'));
+    expect(keys({ wrapFields: { host: 'h', file: 'f' }, fields: { host: 'mine' } })).toBe(
+      event('x', ',"host":"mine","file":"f"'),
+    );
   });
 
   test('cannot be taken by fields named as the event names its own', () => {
     const fields = { _time: 1, message: 2, parse_error: 3, truncated: 4, original_bytes: 5 };
     expect(keys({ fields })).toBe(event('x', ',"parse_error":3,"truncated":4,"original_bytes":5'));
-    expect(keys({ format: 'json', fields })).toBe(event('x', ',"parse_error":"not a JSON object","truncated":4,"original_bytes":5'));
+    expect(keys({ format: 'json', fields })).toBe(
+      event('x', ',"parse_error":"not a JSON object","truncated":4,"original_bytes":5'),
+    );
     expect(keys({ fields }, { marks: { truncated: true, original_bytes: 9 } })).toBe(
       event('x', ',"truncated":true,"original_bytes":9,"parse_error":3'),
     );
@@ -114,7 +118,9 @@ describe('the keys of a wrapped line', () => {
 
   test('say that the line was cut, also for a line that is a JSON object', () => {
     const plan = { readAtMs, marks: { truncated: true, original_bytes: 5_000_000 } };
-    expect(eventText('{"a":1}', { format: 'auto' }, plan)).toBe(event('{\\"a\\":1}', ',"truncated":true,"original_bytes":5000000'));
+    expect(eventText('{"a":1}', { format: 'auto' }, plan)).toBe(
+      event('{\\"a\\":1}', ',"truncated":true,"original_bytes":5000000'),
+    );
     expect(eventText('{"a":1}', { format: 'auto' }, { readAtMs, marks: { part: 3, part_last: true } })).toBe(
       event('{\\"a\\":1}', ',"part":3,"part_last":true'),
     );
@@ -122,7 +128,8 @@ describe('the keys of a wrapped line', () => {
 });
 
 describe('lines joined to one event', () => {
-  const joined = (lines: string, format: 'text' | 'auto' = 'text') => eventText(lines, { format }, { readAtMs, isJoined: true });
+  const joined = (lines: string, format: 'text' | 'auto' = 'text') =>
+    eventText(lines, { format }, { readAtMs, isJoined: true });
 
   test('have their newlines in the message, without CRs before them', () => {
     expect(joined('a\n\tat b\r\n\n"c"\r')).toBe(event('a\\n\\tat b\\n\\n\\"c\\"'));

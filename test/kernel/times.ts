@@ -4,7 +4,15 @@ import type { EventTimes } from '../../src/core/block.ts';
 import { TIME_FORMS } from '../../src/core/time/forms.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const ZONES = ['UTC', 'Europe/Athens', 'America/New_York', 'Asia/Kathmandu', 'Africa/Casablanca', 'Australia/Lord_Howe', 'Asia/Kolkata'];
+const ZONES = [
+  'UTC',
+  'Europe/Athens',
+  'America/New_York',
+  'Asia/Kathmandu',
+  'Africa/Casablanca',
+  'Australia/Lord_Howe',
+  'Asia/Kolkata',
+];
 
 /** Of times that name none; with the keys of the default, or others. */
 export const eventTimes: fc.Arbitrary<EventTimes> = fc.record({
@@ -89,7 +97,22 @@ const fraction = fc.constantFrom(
   ':1234',
   ':x',
 );
-const meridiem = fc.constantFrom('', '', '', '', '', '', ' PM', ' AM', 'pm', ' a.m.', ' P.M.', ' p.m', ' PMs', ' PM.421');
+const meridiem = fc.constantFrom(
+  '',
+  '',
+  '',
+  '',
+  '',
+  '',
+  ' PM',
+  ' AM',
+  'pm',
+  ' a.m.',
+  ' P.M.',
+  ' p.m',
+  ' PMs',
+  ' PM.421',
+);
 // prettier-ignore
 const zone = fc.constantFrom(
   '', '', '', '', 'Z', 'z', '+02:00', '-0530', '+01', ' UTC', ' GMT', ' CET', ' CEST', ' EEST', ' MSK', ' WEST', ' WETA', ' CST', ' EST', ' IST', ' SGT', ' BRT', ' AEST',
@@ -128,7 +151,13 @@ export const form = fc
   .map(([time, { layout, needs, behind }, parts, weekday, how]) => {
     const pair = two(time.hour);
     const hour =
-      how === 'pair' ? pair : how === 'space' ? String(time.hour).padStart(2, ' ') : how === 'digit' ? String(time.hour) : ` ${pair}`;
+      how === 'pair'
+        ? pair
+        : how === 'space'
+          ? String(time.hour).padStart(2, ' ')
+          : how === 'digit'
+            ? String(time.hour)
+            : ` ${pair}`;
     const isShort = behind !== undefined && time.second % 4 !== 0;
     const year = needs === 'year' && time.second % 5 !== 0 ? ` ${String(time.year).padStart(4, '0')}` : '';
     const level = needs === 'level' && time.second % 7 !== 0 ? ' INFO' : '';

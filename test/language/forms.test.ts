@@ -52,5 +52,7 @@ test.each(TRANSFORMS)('a transform that was read is planned alike from a copy: %
 
 test('every operator is among these', () => {
   const texts = [...QUERIES, ...MORE, ...TRANSFORMS].map((text) => `| ${text}`).join('\n');
-  expect(QUERY_OPERATORS.map(({ names }) => names[0]).filter((name) => !new RegExp(`\\| ${name}\\b`).test(texts))).toEqual([]);
+  expect(
+    QUERY_OPERATORS.map(({ names }) => names[0]).filter((name) => !new RegExp(`\\| ${name}\\b`).test(texts)),
+  ).toEqual([]);
 });

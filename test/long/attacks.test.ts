@@ -36,9 +36,14 @@ class Counts {
 
   /** Those with another status than these. */
   beside(statuses: readonly number[], who: RegExp): string[] {
-    return [...this.#counts].filter(([name]) => who.test(name)).flatMap(([name, counts]) =>
-      [...counts].filter(([status]) => !statuses.includes(Number(status))).map(([status, count]) => `${name}: ${count} × ${status}`));
-  } // prettier-ignore
+    return [...this.#counts]
+      .filter(([name]) => who.test(name))
+      .flatMap(([name, counts]) =>
+        [...counts]
+          .filter(([status]) => !statuses.includes(Number(status)))
+          .map(([status, count]) => `${name}: ${count} × ${status}`),
+      );
+  }
 }
 
 test(
@@ -51,8 +56,13 @@ test(
     await fill(service);
     await service.ask('POST', '/v1/datasets', { name: 'attacked' });
     const all = { '*': { query: ['read'] }, attacked: { ingest: ['create'] } };
-    const [flooder, bomber, slow, asker, none] = [await tokenFor(service, 'flood', all), await tokenFor(service, 'bomb', all), await tokenFor(service, 'slow', all),
-      await tokenFor(service, 'ask', all), await tokenFor(service, 'none', {})];
+    const [flooder, bomber, slow, asker, none] = [
+      await tokenFor(service, 'flood', all),
+      await tokenFor(service, 'bomb', all),
+      await tokenFor(service, 'slow', all),
+      await tokenFor(service, 'ask', all),
+      await tokenFor(service, 'none', {}),
+    ];
     const counts = new Counts();
     const end = new AbortController();
     const isOver = (): boolean => end.signal.aborted;
@@ -60,38 +70,53 @@ test(
     /** Repeats something side by side until the end. */
     const repeat = (who: string, count: number, once: (n: number) => Promise<number>): void => {
       for (let n = 0; n < count; n++)
-        running.push((async () => {
-          for (let round = n; !isOver(); round += count) {
-            const status = await once(round).catch((error: { cause?: { code?: string } }) => error.cause?.code ?? 'no answer');
-            counts.add(who, status);
-            // A refusal without a wait would make this process the busiest.
-            if (status !== 200) await wait(50);
-          }
-        })());
+        running.push(
+          (async () => {
+            for (let round = n; !isOver(); round += count) {
+              const status = await once(round).catch(
+                (error: { cause?: { code?: string } }) => error.cause?.code ?? 'no answer',
+              );
+              counts.add(who, status);
+              // A refusal without a wait would make this process the busiest.
+              if (status !== 200) await wait(50);
+            }
+          })(),
+        );
     };
 
     // The honest.
     const agent = startShipping({ folder, url: service.url }, { dataset: 'honest', sink: `token: "${API_TOKEN}"` });
     let written = 0;
     const write = (): void => {
-      const lines = Array.from({ length: 100 }, () => `${JSON.stringify({ seq: written++, text: `line ${'x'.repeat(100)}` })}\n`);
+      const lines = Array.from(
+        { length: 100 },
+        () => `${JSON.stringify({ seq: written++, text: `line ${'x'.repeat(100)}` })}\n`,
+      );
       appendFileSync(join(folder, 'logs', 'app.log'), lines.join(''));
     };
-    running.push((async () => {
-      while (!isOver()) {
-        write();
-        await wait(100);
-      }
-    })());
+    running.push(
+      (async () => {
+        while (!isOver()) {
+          write();
+          await wait(100);
+        }
+      })(),
+    );
     repeat('honest query', 1, () => ask(service.url, 'honest | summarize count(), max(seq)'));
     repeat('honest page', 1, () => ask(service.url, 'honest | take 100'));
 
     // The others.
-    repeat('flood ingest', 16, () => send(service.url, '/v1/ingest/attacked', '{"n":1}\n'.repeat(100), NDJSON, flooder));
+    repeat('flood ingest', 16, () =>
+      send(service.url, '/v1/ingest/attacked', '{"n":1}\n'.repeat(100), NDJSON, flooder),
+    );
     repeat('flood query', 16, () => ask(service.url, 'attacked | count', 'tabular', flooder));
     repeat('body', 8, (n) => send(service.url, '/v1/ingest/attacked', ...BODIES[n % BODIES.length]!, bomber));
-    repeat('wide query', 8, (n) => ask(service.url, QUERIES[n % QUERIES.length]!, n % 2 === 0 ? 'tabular' : 'legacy', asker));
-    repeat('stars', 4, (n) => ask(service.url, `['${'*'.repeat(60)}${'x*'.repeat(n % 30)}y'] | count`, 'tabular', none));
+    repeat('wide query', 8, (n) =>
+      ask(service.url, QUERIES[n % QUERIES.length]!, n % 2 === 0 ? 'tabular' : 'legacy', asker),
+    );
+    repeat('stars', 4, (n) =>
+      ask(service.url, `['${'*'.repeat(60)}${'x*'.repeat(n % 30)}y'] | count`, 'tabular', none),
+    );
     repeat('everything', 2, () => ask(service.url, 'union * | where * has "x" | take 50000', 'legacy', none));
     const { port } = new URL(service.url);
     const head = (path: string, token: string, length: number): string =>
@@ -103,11 +128,13 @@ test(
         socket.pause();
         const timer = setInterval(() => void (isOver() ? socket.destroy() : hasMore && socket.write('{')), 1000);
         const deadline = setTimeout(() => socket.destroy(), 60_000);
-        socket.on('error', () => {}).on('close', () => {
-          clearInterval(timer);
-          clearTimeout(deadline);
-          resolve(0);
-        });
+        socket
+          .on('error', () => {})
+          .on('close', () => {
+            clearInterval(timer);
+            clearTimeout(deadline);
+            resolve(0);
+          });
       });
     const wide = JSON.stringify({ apl: 'long | take 50000' });
     repeat('slow body', 64, () => stall(head('/v1/ingest/attacked', slow, 100_000), true));
@@ -118,13 +145,29 @@ test(
     await Promise.all(running);
     const { exitCode, signalCode } = service.program.process;
     expect(exitCode ?? signalCode, service.program.stderr().slice(0, 3000)).toBeNull();
-    await until('all lines are stored', async () => Number((await service.aggregate('honest', [{ op: 'count' }]))[0]) >= written, { withinMs: 300_000 });
+    await until(
+      'all lines are stored',
+      async () => Number((await service.aggregate('honest', [{ op: 'count' }]))[0]) >= written,
+      { withinMs: 300_000 },
+    );
     const peak = peakOf(service);
-    const children = readFileSync(`/proc/${service.program.process.pid}/task/${service.program.process.pid}/children`, 'utf8');
-    process.stdout.write(`${written} lines, peak ${Math.round(peak / MIB)} MiB\n${counts.beside([], /./).join('\n')}\n`);
+    const children = readFileSync(
+      `/proc/${service.program.process.pid}/task/${service.program.process.pid}/children`,
+      'utf8',
+    );
+    process.stdout.write(
+      `${written} lines, peak ${Math.round(peak / MIB)} MiB\n${counts.beside([], /./).join('\n')}\n`,
+    );
     // Nothing twice, nothing missing.
-    const doubled = await service.ask('POST', '/v1/query/_apl?format=tabular', { apl: 'honest | summarize n = count() by seq | summarize count(), countif(n > 1), min(seq), max(seq)' });
-    expect((doubled as { tables: { columns: unknown[][] }[] }).tables[0]!.columns.map(([value]) => value)).toEqual([written, 0, 0, written - 1]);
+    const doubled = await service.ask('POST', '/v1/query/_apl?format=tabular', {
+      apl: 'honest | summarize n = count() by seq | summarize count(), countif(n > 1), min(seq), max(seq)',
+    });
+    expect((doubled as { tables: { columns: unknown[][] }[] }).tables[0]!.columns.map(([value]) => value)).toEqual([
+      written,
+      0,
+      0,
+      written - 1,
+    ]);
     expect(counts.beside([200], /^honest/)).toEqual([]);
     expect(counts.beside([0, 200, 400, 408, 413, 429], /./)).toEqual([]);
     expect(peak).toBeLessThan(MEMORY);
@@ -133,4 +176,4 @@ test(
     expect(await agent.end('SIGTERM'), said).toBe(0);
     expect(said).not.toMatch(/HTTP 5\d\d/);
   },
-); // prettier-ignore
+);

@@ -13,6 +13,10 @@ describe('real agent loses nothing of deleted files', () => {
     const { memoryBytes, batchBytes, concurrency } = sizes;
     const sink = `concurrency: ${concurrency}, batch: {max_bytes: ${batchBytes}}, buffer: {max_memory: ${memoryBytes}}`;
     const end = index % 2 === 0 ? 'SIGKILL' : 'SIGTERM';
-    test(`${nameOf(sizes)}, ${end}`, () => checkDeletedWhileAway({ sink, bytes: memoryBytes + 4 * batchBytes, end }), 180_000);
+    test(
+      `${nameOf(sizes)}, ${end}`,
+      () => checkDeletedWhileAway({ sink, bytes: memoryBytes + 4 * batchBytes, end }),
+      180_000,
+    );
   });
 });

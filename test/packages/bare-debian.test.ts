@@ -29,7 +29,8 @@ function must(command: string, args: readonly string[]): void {
 
 /** Its commands, without their comments. */
 function commandsOfPage(): string[] {
-  const [, block = ''] = /^## From the package\b.*?^```text\n(.*?)^```$/ms.exec(readFileSync(join(root, 'docs/install.md'), 'utf8')) ?? [];
+  const [, block = ''] =
+    /^## From the package\b.*?^```text\n(.*?)^```$/ms.exec(readFileSync(join(root, 'docs/install.md'), 'utf8')) ?? [];
   return block
     .trimEnd()
     .split('\n')
@@ -60,9 +61,13 @@ test.skipIf(!canMake)(
     onTestFinished(() => machine.stop());
     expect(machine.run('command -v node npm python3').out).toBe('');
     expect(machine.run('dpkg -s libatomic1').status).not.toBe(0);
-    const service = machine.startBeside(tailrace, ['serve', '--listen', SERVICE, '--data', join(folder, 'service'), '--json'], {
-      TAILRACE_API_TOKEN: API_TOKEN,
-    });
+    const service = machine.startBeside(
+      tailrace,
+      ['serve', '--listen', SERVICE, '--data', join(folder, 'service'), '--json'],
+      {
+        TAILRACE_API_TOKEN: API_TOKEN,
+      },
+    );
     onTestFinished(() => new Promise<void>((resolve) => void service.once('exit', () => resolve()).kill('SIGTERM')));
     await new Promise((resolve) => service.stdout!.once('data', resolve));
     const stored = (condition: string): number => storedEvents(machine, condition);
@@ -73,16 +78,25 @@ test.skipIf(!canMake)(
     const startedMs = performance.now();
     machine.must(`cd /srv && yes | ${install}`);
     // What an editor would show: the one line to change, which names the service of this test already.
-    expect(machine.must('grep -n "url:" /etc/tailrace/tailrace.yaml')).toMatch(/^\d+: +url: http:\/\/127\.0\.0\.1:4100 +# your service$/m);
+    expect(machine.must('grep -n "url:" /etc/tailrace/tailrace.yaml')).toMatch(
+      /^\d+: +url: http:\/\/127\.0\.0\.1:4100 +# your service$/m,
+    );
     machine.must(`${token} <<'END'\n${API_TOKEN}\nEND`);
     machine.must(restart!);
     const ofPackages = `file == '/var/log/dpkg.log' and message contains 'status installed tailrace'`;
-    await until('the machine’s own log is in the service', () => stored(ofPackages) > 0, { withinMs: DEADLINE_MS, everyMs: 100 });
-    console.log(`from the package to the first events: ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
-    await until('the machine’s journal is in the service', () => stored(`unit == 'init.scope' and severity == 'info'`) > 0, {
+    await until('the machine’s own log is in the service', () => stored(ofPackages) > 0, {
       withinMs: DEADLINE_MS,
       everyMs: 100,
     });
+    console.log(`from the package to the first events: ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+    await until(
+      'the machine’s journal is in the service',
+      () => stored(`unit == 'init.scope' and severity == 'info'`) > 0,
+      {
+        withinMs: DEADLINE_MS,
+        everyMs: 100,
+      },
+    );
     console.log(`and to the journal: ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
     await until('the status line', () => /store delivers/.test(machine.must(`${status} --no-pager`)), {
       withinMs: DEADLINE_MS,

@@ -50,7 +50,9 @@ describe.skipIf(!canBuild)(`the container image${needed}`, () => {
     cpSync((await sharedPackages()).folder, join(context, 'dist', 'packages'), { recursive: true });
     makeBase();
     const arch = process.arch === 'x64' ? 'amd64' : process.arch;
-    buildah(`bud -q --format docker --isolation chroot --build-arg BASE=localhost/base --build-arg TARGETARCH=${arch} -t tailrace context`);
+    buildah(
+      `bud -q --format docker --isolation chroot --build-arg BASE=localhost/base --build-arg TARGETARCH=${arch} -t tailrace context`,
+    );
   });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -94,10 +96,14 @@ sinks: {store: {type: ingest, url: "${service.url}", token: t, dataset: logs}}
     let log = '';
     child.stderr.on('data', (text) => (log += String(text)));
     const exited = new Promise((resolve) => child.once('exit', resolve));
-    await until('the line arrives', () => [...service.stored.values()].flat().some((event) => event.includes('from a container')), {
-      withinMs: 60_000,
-      everyMs: 50,
-    }).catch((error: unknown) => {
+    await until(
+      'the line arrives',
+      () => [...service.stored.values()].flat().some((event) => event.includes('from a container')),
+      {
+        withinMs: 60_000,
+        everyMs: 50,
+      },
+    ).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${log}`);
     });
     process.kill(-child.pid!, 'SIGTERM');

@@ -70,7 +70,10 @@ describe.skipIf(missing.length > 0)(`packages${needed}`, () => {
 
   test('the executable runs without Node and without files beside it', () => {
     const { status, out } = run(`env -i PATH=/nowhere "$PWD/tree/usr/bin/tailrace" --version`);
-    expect({ status, out: out.trim() }).toEqual({ status: 0, out: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version });
+    expect({ status, out: out.trim() }).toEqual({
+      status: 0,
+      out: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
+    });
     expect(
       run(
         `printf '{"a":1}\\n' >a.log; printf 'sources: {a: {type: file, include: [%s/a.log]}}\\nsinks: {s: {type: ingest, url: "http://127.0.0.1:1", token: t, dataset: d}}\\n' "$PWD" >t.yaml; tree/usr/bin/tailrace check -c t.yaml`,

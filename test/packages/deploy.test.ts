@@ -19,13 +19,14 @@ const read = (path: string): string => readFileSync(join(root, 'deploy', path), 
 
 test
   .skipIf(!hasValidator)
-  .each(globSync('deploy/kubernetes/**/*.yaml', { cwd: root }).filter((path) => !/kustomization|podmonitor|tailrace\.yaml$/.test(path)))(
-  `%s is valid for Kubernetes’ schemas${needed}`,
-  (path) => {
-    const { status, stdout, stderr } = spawnSync(validator, ['--strict', join(root, path)], { encoding: 'utf8' });
-    expect({ status, out: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, out: '' });
-  },
-);
+  .each(
+    globSync('deploy/kubernetes/**/*.yaml', { cwd: root }).filter(
+      (path) => !/kustomization|podmonitor|tailrace\.yaml$/.test(path),
+    ),
+  )(`%s is valid for Kubernetes’ schemas${needed}`, (path) => {
+  const { status, stdout, stderr } = spawnSync(validator, ['--strict', join(root, path)], { encoding: 'utf8' });
+  expect({ status, out: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, out: '' });
+});
 
 const compose = join(root, '.ci/validators/compose/cmd');
 
@@ -33,12 +34,18 @@ test.skipIf(!existsSync(compose))(
   'compose.yaml is what the Compose specification takes (needs what .ci/run builds: github.com/compose-spec/compose-go/v2/cmd)',
   () => {
     const load = (path: string) =>
-      spawnSync(compose, ['-format', 'json', path], { encoding: 'utf8', env: { TAILRACE_TOKEN: 'secret', TAILRACE_URL: 'http://h' } });
+      spawnSync(compose, ['-format', 'json', path], {
+        encoding: 'utf8',
+        env: { TAILRACE_TOKEN: 'secret', TAILRACE_URL: 'http://h' },
+      });
     const { status, stdout, stderr } = load(join(root, 'deploy/compose.yaml'));
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({ services: { tailrace: { read_only: true, cap_drop: ['all'] } } });
     const folder = makeTree({ 'compose.yaml': read('compose.yaml').replace('read_only:', 'read_onyl:') });
-    expect(load(join(folder, 'compose.yaml'))).toMatchObject({ status: 1, stderr: expect.stringContaining('read_onyl') });
+    expect(load(join(folder, 'compose.yaml'))).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('read_onyl'),
+    });
   },
 );
 
@@ -51,7 +58,10 @@ const configurations: readonly (readonly [string, string])[] = [
   ['the sidecar', (parseAllDocuments(read('kubernetes/sidecar.yaml'))[0]!.toJS() as ConfigMap).data['tailrace.yaml']!],
   [
     'Compose',
-    (parse(read('compose.yaml')) as { configs: { tailrace: { content: string } } }).configs.tailrace.content.replaceAll('$$', '$'),
+    (parse(read('compose.yaml')) as { configs: { tailrace: { content: string } } }).configs.tailrace.content.replaceAll(
+      '$$',
+      '$',
+    ),
   ],
 ];
 
@@ -65,7 +75,9 @@ test.for(configurations)('configuration of %s is valid', async ([, text]) => {
   expect(await program.exited, program.stdout()).toBe(0);
 });
 
-test('pod logs arrive with their metadata and JSON fields, also over a rotation by the kubelet', async ({ service }) => {
+test('pod logs arrive with their metadata and JSON fields, also over a rotation by the kubelet', async ({
+  service,
+}) => {
   const pod = 'var/log/pods/shop_cart-7d4b9_11111111-2222-4333-8444-555555555555/cart';
   const folder = makeTree({ token: 'secret' });
   mkdirSync(join(folder, pod), { recursive: true });
@@ -77,10 +89,14 @@ test('pod logs arrive with their metadata and JSON fields, also over a rotation 
     .replace('/run/tailrace/token', 'token')
     .replace('0.0.0.0:9600', '127.0.0.1:0');
   writeFileSync(join(folder, 'tailrace.yaml'), `data_dir: data\n${config}`);
-  const agent = startProgram(['run', '--config', join(folder, 'tailrace.yaml')], { TAILRACE_URL: service.url, NODE_NAME: 'node-1' });
+  const agent = startProgram(['run', '--config', join(folder, 'tailrace.yaml')], {
+    TAILRACE_URL: service.url,
+    NODE_NAME: 'node-1',
+  });
   const events = (): Record<string, unknown>[] =>
     [...service.stored.values()].flat().map((event) => JSON.parse(event) as Record<string, unknown>);
-  const has = (seq: number) => until(`line ${seq}`, () => events().some((event) => event['seq'] === seq), { withinMs: 300_000 });
+  const has = (seq: number) =>
+    until(`line ${seq}`, () => events().some((event) => event['seq'] === seq), { withinMs: 300_000 });
   try {
     await has(0);
     appendFileSync(log, line(1));

@@ -16,7 +16,9 @@ import { until } from '../support/until.ts';
 const canBuild = ['strip', 'dpkg-deb'].every((name) => findProgram(name) !== undefined);
 const needed = canBuild ? '' : ' (needs: apt-get install -y binutils dpkg)';
 const registry = process.env['npm_config_registry'] ?? 'https://registry.npmjs.org/';
-const isReachable = await fetch(new URL(`chdb/${engineVersion}`, registry), { signal: AbortSignal.timeout(30_000) }).then(
+const isReachable = await fetch(new URL(`chdb/${engineVersion}`, registry), {
+  signal: AbortSignal.timeout(30_000),
+}).then(
   ({ ok }) => ok,
   () => false,
 );
@@ -38,7 +40,9 @@ describe.skipIf(!canBuild)(`the executable and the embedded engine${needed}`, ()
     const { status, stderr } = run(['serve', '--data', 'data', '--listen', '127.0.0.1:0'], {
       TAILRACE_ENGINE_FOLDER: join(folder, 'none'),
     });
-    expect(stderr).toMatch(/the embedded engine is not installed\n {2}fix: tailrace engine install \(170 MB from the npm registry\)/);
+    expect(stderr).toMatch(
+      /the embedded engine is not installed\n {2}fix: tailrace engine install \(170 MB from the npm registry\)/,
+    );
     expect(status).toBe(1);
   });
 
@@ -47,9 +51,18 @@ describe.skipIf(!canBuild)(`the executable and the embedded engine${needed}`, ()
     onTestFinished(() => void server.close());
     await new Promise((resolve) => server.once('listening', resolve));
     const wrong = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const install = startCommand(executable, ['engine', 'install', '--folder', join(folder, 'wrong'), '--registry', wrong]);
+    const install = startCommand(executable, [
+      'engine',
+      'install',
+      '--folder',
+      join(folder, 'wrong'),
+      '--registry',
+      wrong,
+    ]);
     expect(await install.exited).toBe(1);
-    expect(install.stderr()).toMatch(/chdb-[\d.]+\.tgz is not what this program was built with: it is sha512-.*, wanted sha512-/);
+    expect(install.stderr()).toMatch(
+      /chdb-[\d.]+\.tgz is not what this program was built with: it is sha512-.*, wanted sha512-/,
+    );
     expect(readdirSync(join(folder, 'wrong'))).toEqual([]);
     expect(run(['engine', 'install', '--registry', 'elsewhere']).status).toBe(2);
   });
@@ -65,10 +78,14 @@ describe.skipIf(!canBuild)(`the executable and the embedded engine${needed}`, ()
       expect(JSON.parse(installed.stdout)).toEqual({ version: engineVersion, folder: target, installed: true });
       expect(readdirSync(engine)).toEqual([`chdb-${engineVersion}`]);
 
-      const service = spawn(executable, ['serve', '--listen', '127.0.0.1:0', '--data', join(folder, 'data'), '--json'], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-        env: { ...process.env, ...env },
-      });
+      const service = spawn(
+        executable,
+        ['serve', '--listen', '127.0.0.1:0', '--data', join(folder, 'data'), '--json'],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+          env: { ...process.env, ...env },
+        },
+      );
       const ended = new Promise((resolve) => service.once('exit', resolve));
       onTestFinished(async () => {
         service.kill('SIGTERM');

@@ -89,7 +89,8 @@ test.skipIf(!canRun)(`chart has nothing that Helm’s lint minds, and renders wh
   expect([...manifests.keys()]).toEqual(['ConfigMap', 'DaemonSet']);
   await expectAccepted(manifests.get('ConfigMap')!.data['tailrace.yaml']!);
   const { spec } = manifests.get('DaemonSet')!.spec.template;
-  const kustomize = (parse(readFileSync(join(root, 'deploy/kubernetes/daemonset/daemonset.yaml'), 'utf8')) as Manifest).spec.template.spec;
+  const kustomize = (parse(readFileSync(join(root, 'deploy/kubernetes/daemonset/daemonset.yaml'), 'utf8')) as Manifest)
+    .spec.template.spec;
   const [ours] = spec.containers;
   const [theirs] = kustomize.containers;
   expect({
@@ -106,38 +107,45 @@ test.skipIf(!canRun)(`chart has nothing that Helm’s lint minds, and renders wh
   expect(state(spec)).toEqual(state(kustomize));
 });
 
-test.skipIf(!canRun)(`chart takes a digest, another state, tolerations, limits and a monitor for the Prometheus operator${needed}`, () => {
-  const manifests = render(
-    chart,
-    'state.type=emptyDir',
-    'tolerations=null',
-    'resources.limits.memory=256Mi',
-    'podMonitor.enabled=true',
-    `image.digest=sha256:${'0a'.repeat(32)}`,
-    'podMonitor.labels.release=prom',
-  );
-  const { template } = manifests.get('DaemonSet')!.spec;
-  expect(template.spec).not.toHaveProperty('tolerations');
-  expect(template.spec.volumes).toContainEqual({ name: 'tailrace-state', emptyDir: {} });
-  expect(template.spec.containers[0]).toMatchObject({
-    image: `tailrace:0.1.0@sha256:${'0a'.repeat(32)}`,
-    resources: { limits: { memory: '256Mi' } },
-  });
-  const kustomize = parse(readFileSync(join(root, 'deploy/kubernetes/daemonset/podmonitor.yaml'), 'utf8')) as Manifest;
-  const daemonSet = parse(readFileSync(join(root, 'deploy/kubernetes/daemonset/daemonset.yaml'), 'utf8')) as Manifest;
-  const monitors = [
-    { monitor: manifests.get('PodMonitor')!, pods: template },
-    { monitor: kustomize, pods: daemonSet.spec.template },
-  ];
-  expect(monitors[0]!.monitor.metadata.labels).toMatchObject({ release: 'prom' });
-  for (const { monitor, pods } of monitors) {
-    // It finds the pods, and the port that they name.
-    expect(pods.metadata.labels).toMatchObject(monitor.spec.selector.matchLabels);
-    expect(pods.spec.containers[0]!.ports.map(({ name }) => name)).toEqual(monitor.spec.podMetricsEndpoints.map(({ port }) => port));
-    expect(pods.metadata.labels[monitor.spec.jobLabel]).toBe('tailrace');
-    expect(Object.keys(monitor.spec).sort()).toEqual(['jobLabel', 'podMetricsEndpoints', 'selector']);
-  }
-});
+test.skipIf(!canRun)(
+  `chart takes a digest, another state, tolerations, limits and a monitor for the Prometheus operator${needed}`,
+  () => {
+    const manifests = render(
+      chart,
+      'state.type=emptyDir',
+      'tolerations=null',
+      'resources.limits.memory=256Mi',
+      'podMonitor.enabled=true',
+      `image.digest=sha256:${'0a'.repeat(32)}`,
+      'podMonitor.labels.release=prom',
+    );
+    const { template } = manifests.get('DaemonSet')!.spec;
+    expect(template.spec).not.toHaveProperty('tolerations');
+    expect(template.spec.volumes).toContainEqual({ name: 'tailrace-state', emptyDir: {} });
+    expect(template.spec.containers[0]).toMatchObject({
+      image: `tailrace:0.1.0@sha256:${'0a'.repeat(32)}`,
+      resources: { limits: { memory: '256Mi' } },
+    });
+    const kustomize = parse(
+      readFileSync(join(root, 'deploy/kubernetes/daemonset/podmonitor.yaml'), 'utf8'),
+    ) as Manifest;
+    const daemonSet = parse(readFileSync(join(root, 'deploy/kubernetes/daemonset/daemonset.yaml'), 'utf8')) as Manifest;
+    const monitors = [
+      { monitor: manifests.get('PodMonitor')!, pods: template },
+      { monitor: kustomize, pods: daemonSet.spec.template },
+    ];
+    expect(monitors[0]!.monitor.metadata.labels).toMatchObject({ release: 'prom' });
+    for (const { monitor, pods } of monitors) {
+      // It finds the pods, and the port that they name.
+      expect(pods.metadata.labels).toMatchObject(monitor.spec.selector.matchLabels);
+      expect(pods.spec.containers[0]!.ports.map(({ name }) => name)).toEqual(
+        monitor.spec.podMetricsEndpoints.map(({ port }) => port),
+      );
+      expect(pods.metadata.labels[monitor.spec.jobLabel]).toBe('tailrace');
+      expect(Object.keys(monitor.spec).sort()).toEqual(['jobLabel', 'podMetricsEndpoints', 'selector']);
+    }
+  },
+);
 
 test.skipIf(!canRun)(`chart gives an application’s chart a sidecar${needed}`, async () => {
   const app = makeTree({
@@ -176,9 +184,10 @@ spec:
   const manifests = render(app);
   expect([...manifests.keys()]).toEqual(['ConfigMap', 'Deployment']);
   await expectAccepted(manifests.get('ConfigMap')!.data['tailrace.yaml']!);
-  const [, , kustomize] = [undefined, ...parseAllDocuments(readFileSync(join(root, 'deploy/kubernetes/sidecar.yaml'), 'utf8'))].map(
-    (document) => document?.toJS() as Manifest,
-  );
+  const [, , kustomize] = [
+    undefined,
+    ...parseAllDocuments(readFileSync(join(root, 'deploy/kubernetes/sidecar.yaml'), 'utf8')),
+  ].map((document) => document?.toJS() as Manifest);
   const ours = manifests.get('Deployment')!.spec.template.spec;
   const [sidecar] = ours.initContainers!;
   const [theirs] = kustomize!.spec.template.spec.initContainers!;
@@ -188,9 +197,16 @@ spec:
     ...same,
     // A chart's container may name more.
     env: expect.arrayContaining([...env]) as unknown,
-    securityContext: { runAsNonRoot: true, runAsUser: 65532, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 65532,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
   });
-  expect(ours.volumes.map(({ name }) => name)).toEqual(expect.arrayContaining(sidecar!.volumeMounts.map(({ name }) => name)));
+  expect(ours.volumes.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(sidecar!.volumeMounts.map(({ name }) => name)),
+  );
 });
 
 test.skipIf(!canRun)(`chart refuses values that it does not know${needed}`, () => {

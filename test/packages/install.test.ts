@@ -38,9 +38,13 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
       `rm -f /usr/sbin/policy-rc.d; mkdir -p /srv/deb; find /var/log -type f -delete; echo 'status installed base' >/var/log/dpkg.log`,
     );
     machine.must('chgrp adm /var/log/dpkg.log; chmod 640 /var/log/dpkg.log');
-    service = machine.startBeside(tailrace, ['serve', '--listen', SERVICE, '--data', join(folder, 'service'), '--json'], {
-      TAILRACE_API_TOKEN: API_TOKEN,
-    });
+    service = machine.startBeside(
+      tailrace,
+      ['serve', '--listen', SERVICE, '--data', join(folder, 'service'), '--json'],
+      {
+        TAILRACE_API_TOKEN: API_TOKEN,
+      },
+    );
     await new Promise((resolve) => service.stdout!.once('data', resolve));
   }, DEADLINE_MS);
 
@@ -61,14 +65,21 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
   });
 
   test('ships the machine’s own logs once a token is there', async () => {
-    machine.must(`install -m 600 /dev/null /etc/tailrace/token; echo ${API_TOKEN} >/etc/tailrace/token; systemctl restart tailrace`);
+    machine.must(
+      `install -m 600 /dev/null /etc/tailrace/token; echo ${API_TOKEN} >/etc/tailrace/token; systemctl restart tailrace`,
+    );
     await arrives('status installed base');
-    await until('the status line', () => statusText().includes('store delivers'), { withinMs: DEADLINE_MS, everyMs: 250 });
+    await until('the status line', () => statusText().includes('store delivers'), {
+      withinMs: DEADLINE_MS,
+      everyMs: 250,
+    });
   });
 
   test('a reload keeps the process and takes the changed file into force', async () => {
     const before = mainPid();
-    machine.must(`sed -i 's#/var/log/apache2/\\*.log#/var/log/added/*.txt#' /etc/tailrace/tailrace.yaml; mkdir -p /var/log/added`);
+    machine.must(
+      `sed -i 's#/var/log/apache2/\\*.log#/var/log/added/*.txt#' /etc/tailrace/tailrace.yaml; mkdir -p /var/log/added`,
+    );
     machine.must(`echo 'line of an added file' >/var/log/added/a.txt; systemctl reload tailrace`);
     await arrives('line of an added file');
     expect(mainPid()).toBe(before);
@@ -138,10 +149,16 @@ chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shap
     machine.must(
       `sed -i 's#127.0.0.1:4100#127.0.0.1:4199#' /etc/tailrace/tailrace.yaml; systemctl reload tailrace; echo 'line while away' >>/var/log/added/a.txt`,
     );
-    await until('the status names the failure', () => /store retries/.test(statusText()), { withinMs: DEADLINE_MS, everyMs: 250 });
+    await until('the status names the failure', () => /store retries/.test(statusText()), {
+      withinMs: DEADLINE_MS,
+      everyMs: 250,
+    });
     const beats = (): number => Number(machine.must('systemctl show -p WatchdogTimestampMonotonic --value tailrace'));
     const first = beats();
-    await until('more than a watchdog period went by', () => beats() > first + 4_000_000, { withinMs: DEADLINE_MS, everyMs: 250 });
+    await until('more than a watchdog period went by', () => beats() > first + 4_000_000, {
+      withinMs: DEADLINE_MS,
+      everyMs: 250,
+    });
     expect(mainPid()).toBe(before);
     machine.must('cp /srv/good.yaml /etc/tailrace/tailrace.yaml; systemctl reload tailrace');
     await arrives('line while away');
@@ -165,7 +182,10 @@ chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shap
       `for i in $(seq 1 40); do logger --${way} --server 127.0.0.1 --port 514 "${way} over a restart $i"; sleep 0.05; done`;
     machine.must(`(${send('udp')}) & (${send('tcp')}) & systemctl restart tailrace; wait`);
     expect(mainPid()).not.toBe(before);
-    await until('all of it in the service', () => stored('over a restart') >= 80, { withinMs: DEADLINE_MS, everyMs: 250 });
+    await until('all of it in the service', () => stored('over a restart') >= 80, {
+      withinMs: DEADLINE_MS,
+      everyMs: 250,
+    });
     expect(stored('over a restart')).toBe(80);
   });
 
@@ -180,8 +200,12 @@ install -m 600 /etc/tailrace/token /etc/tailrace/other.token; mkdir -p /var/log/
     );
     await arrives('line of an instance');
     expect(machine.run('test -e /var/lib/tailrace/other/state.db').status).toBe(0);
-    machine.must("sed -i '/^sources/s/}}$/, fields: {role: other}}}/' /etc/tailrace/other.yaml; systemctl reload tailrace@other");
-    machine.must('systemctl stop tailrace@other; rm -r /etc/tailrace/other.yaml /etc/tailrace/other.token /var/lib/tailrace/other');
+    machine.must(
+      "sed -i '/^sources/s/}}$/, fields: {role: other}}}/' /etc/tailrace/other.yaml; systemctl reload tailrace@other",
+    );
+    machine.must(
+      'systemctl stop tailrace@other; rm -r /etc/tailrace/other.yaml /etc/tailrace/other.token /var/lib/tailrace/other',
+    );
     expect(state()).toBe('active');
   });
 
@@ -206,7 +230,14 @@ install -m 600 /etc/tailrace/token /etc/tailrace/other.token; mkdir -p /var/log/
     );
     machine.must("logger -t shop 'journal line after a vacuum'");
     await arrives('journal line after a vacuum');
-    for (const text of ['one', 'beside a stop', 'after a rotation', 'beside a kill', 'after a restart of journald', 'after a vacuum'])
+    for (const text of [
+      'one',
+      'beside a stop',
+      'after a rotation',
+      'beside a kill',
+      'after a restart of journald',
+      'after a vacuum',
+    ])
       expect([text, stored(`journal line ${text}`)]).toEqual([text, 1]);
     expect(stored('Started tailrace.service')).toBeGreaterThan(0);
   });
@@ -229,16 +260,25 @@ install -m 600 /etc/tailrace/token /etc/tailrace/other.token; mkdir -p /var/log/
 
   test('going back to a version that does not know the state’s format is refused with the remedy, and changes nothing', async () => {
     // The format's number is in bytes 60 to 63 of the database.
-    const write = (bytes: string): string => `printf '${bytes}' | dd of=/var/lib/tailrace/state.db bs=1 seek=60 conv=notrunc status=none`;
+    const write = (bytes: string): string =>
+      `printf '${bytes}' | dd of=/var/lib/tailrace/state.db bs=1 seek=60 conv=notrunc status=none`;
     machine.must('systemctl stop tailrace; cp -a /var/lib/tailrace/state.db /srv/state.db');
-    machine.must(`${write('\\000\\000\\000\\143')}; cp /var/lib/tailrace/state.db /srv/newer.db; dpkg -i /srv/tailrace.deb`);
+    machine.must(
+      `${write('\\000\\000\\000\\143')}; cp /var/lib/tailrace/state.db /srv/newer.db; dpkg -i /srv/tailrace.deb`,
+    );
     machine.run('systemctl start tailrace');
-    await until('the log names the remedy', () => /install that version again/.test(machine.must('journalctl -u tailrace -o cat')), {
-      withinMs: DEADLINE_MS,
-      everyMs: 250,
-    });
+    await until(
+      'the log names the remedy',
+      () => /install that version again/.test(machine.must('journalctl -u tailrace -o cat')),
+      {
+        withinMs: DEADLINE_MS,
+        everyMs: 250,
+      },
+    );
     machine.must('systemctl stop tailrace; cmp /srv/newer.db /var/lib/tailrace/state.db');
-    machine.must('cp -a /srv/state.db /var/lib/tailrace/state.db; systemctl reset-failed tailrace; systemctl start tailrace');
+    machine.must(
+      'cp -a /srv/state.db /var/lib/tailrace/state.db; systemctl reset-failed tailrace; systemctl start tailrace',
+    );
     machine.must(`echo 'line after the remedy' >>/var/log/added/a.txt`);
     await arrives('line after the remedy');
     expect(stored('line of an added file')).toBe(1);
@@ -251,7 +291,9 @@ install -m 600 /etc/tailrace/token /etc/tailrace/other.token; mkdir -p /var/log/
     const saysFull = (): boolean => /positions cannot be saved: .*full; free space in data_dir/.test(statusText());
     // An agent that stores a batch frees room for the next: full is a disk that is filled again until the agent says so.
     const fills = (): boolean => {
-      machine.must('dd if=/dev/zero bs=4k >>/var/lib/tailrace/filler 2>/dev/null || true; echo filling >>/var/log/added/a.txt');
+      machine.must(
+        'dd if=/dev/zero bs=4k >>/var/lib/tailrace/filler 2>/dev/null || true; echo filling >>/var/log/added/a.txt',
+      );
       return saysFull();
     };
     await until('the disk is full', fills, { withinMs: DEADLINE_MS, everyMs: 250 });

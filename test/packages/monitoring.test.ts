@@ -26,7 +26,9 @@ const promtool = findProgram('promtool');
 const needed = prometheus && promtool ? '' : ' (needs: apt-get install -y prometheus)';
 const python = join(root, '.ci/validators/bin/python');
 const hasSchema = existsSync(python) && spawnSync(python, ['-c', 'import grafana_foundation_sdk']).status === 0;
-const neededSchema = hasSchema ? '' : ' (needs: python3 -m venv .ci/validators && .ci/validators/bin/pip install grafana-foundation-sdk)';
+const neededSchema = hasSchema
+  ? ''
+  : ' (needs: python3 -m venv .ci/validators && .ci/validators/bin/pip install grafana-foundation-sdk)';
 
 interface Panel {
   readonly id: number;
@@ -36,11 +38,12 @@ interface Panel {
   readonly targets?: readonly { readonly refId: string; readonly expr: string }[];
 }
 
-const readBoard = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8')) as { readonly panels: readonly Panel[] };
+const readBoard = (path: string) =>
+  JSON.parse(readFileSync(join(root, path), 'utf8')) as { readonly panels: readonly Panel[] };
 const dashboard = readBoard(dashboardPath);
-const rules = (parse(readFileSync(rulesPath, 'utf8')) as { groups: { rules: { alert: string; expr: string }[] }[] }).groups.flatMap(
-  ({ rules: each }) => each,
-);
+const rules = (
+  parse(readFileSync(rulesPath, 'utf8')) as { groups: { rules: { alert: string; expr: string }[] }[] }
+).groups.flatMap(({ rules: each }) => each);
 
 test.skipIf(!promtool)(`alert rules are valid, and fire and stay quiet as their unit tests say${needed}`, () => {
   const check = spawnSync(promtool!, ['check', 'rules', rulesPath], { encoding: 'utf8' });
@@ -51,9 +54,11 @@ test.skipIf(!promtool)(`alert rules are valid, and fire and stay quiet as their 
 
 test('every alert rule fires in a unit test', () => {
   const tests = readFileSync(testsPath, 'utf8');
-  expect(rules.map(({ alert }) => alert).filter((alert) => !tests.includes(`alertname="${alert}", alertstate="firing", severity`))).toEqual(
-    [],
-  );
+  expect(
+    rules
+      .map(({ alert }) => alert)
+      .filter((alert) => !tests.includes(`alertname="${alert}", alertstate="firing", severity`)),
+  ).toEqual([]);
 });
 
 test.skipIf(!hasSchema).each(boardPaths)(`a dashboard keeps to Grafana’s schema${neededSchema}: %s`, (path) => {
@@ -79,7 +84,10 @@ test.each(boardPaths)('panels of %s have ids of their own and do not overlap', (
       .slice(index + 1)
       .filter(
         ({ gridPos: b }) =>
-          a.gridPos.x < b.x + b.w && b.x < a.gridPos.x + a.gridPos.w && a.gridPos.y < b.y + b.h && b.y < a.gridPos.y + a.gridPos.h,
+          a.gridPos.x < b.x + b.w &&
+          b.x < a.gridPos.x + a.gridPos.w &&
+          a.gridPos.y < b.y + b.h &&
+          b.y < a.gridPos.y + a.gridPos.h,
       )
       .map((b) => `${a.title} / ${b.title}`),
   );
@@ -93,14 +101,18 @@ async function startAgent(): Promise<string> {
   let isRefusing = true;
   service.respond = (request, response) => {
     if (service.requests.length === 1) replyWith(response, 503, {});
-    else if (isRefusing && request.lines.some((line) => line.includes('poison'))) replyWith(response, 400, { message: 'poison' });
+    else if (isRefusing && request.lines.some((line) => line.includes('poison')))
+      replyWith(response, 400, { message: 'poison' });
     else service.storeAll(request, response);
   };
   const folder = makeTree({ 'app.log': 'one\npoison\nthree\n' });
   const config = configure(
     { folder, url: service.url },
     {
-      sources: { app: `{type: file, include: [${folder}/*.log]}`, net: '{type: syslog, listen: ["udp://127.0.0.1:0"]}' },
+      sources: {
+        app: `{type: file, include: [${folder}/*.log]}`,
+        net: '{type: syslog, listen: ["udp://127.0.0.1:0"]}',
+      },
       sink: 'token: t, batch: {max_age: 50ms}, retry: {initial_backoff: 10ms}',
     },
   );
@@ -108,7 +120,9 @@ async function startAgent(): Promise<string> {
   onTestFinished(async () => void (await agent.end()));
   const { telemetry } = JSON.parse(await agent.says('tailrace runs')) as { telemetry: string };
   const metrics = async (): Promise<string> => (await fetch(`${telemetry}/metrics`)).text();
-  await until('one line is a dead letter', async () => /^tailrace_dead_letter_events_total\{.*\} 1$/m.test(await metrics()));
+  await until('one line is a dead letter', async () =>
+    /^tailrace_dead_letter_events_total\{.*\} 1$/m.test(await metrics()),
+  );
   isRefusing = false;
   const replayed = startProgram(['dead-letters', 'replay', '--config', config]);
   expect(await replayed.exited, replayed.stderr()).toBe(0);
@@ -171,13 +185,21 @@ test.skipIf(!prometheus)(
     }
     expect(await ask('label/instance/values', { 'match[]': 'tailrace_build_info' })).toHaveLength(1);
     const healths = async (): Promise<string[]> => {
-      const { groups } = (await ask('rules', {})) as { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
-      return groups.flatMap((group) => group.rules.map(({ name, health, lastError }) => `${name} ${health}${lastError ?? ''}`));
+      const { groups } = (await ask('rules', {})) as {
+        groups: { rules: { name: string; health: string; lastError?: string }[] }[];
+      };
+      return groups.flatMap((group) =>
+        group.rules.map(({ name, health, lastError }) => `${name} ${health}${lastError ?? ''}`),
+      );
     };
-    await until('every rule was evaluated', async () => !(await healths()).some((health) => health.endsWith('unknown')), {
-      withinMs: 300_000,
-      everyMs: 100,
-    });
+    await until(
+      'every rule was evaluated',
+      async () => !(await healths()).some((health) => health.endsWith('unknown')),
+      {
+        withinMs: 300_000,
+        everyMs: 100,
+      },
+    );
     expect(await healths()).toEqual(rules.map(({ alert }) => `${alert} ok`));
     // A metric that nobody gives is a rule that never fires: each name must have been scraped.
     const names = new Set((await ask('label/__name__/values', {})) as string[]);

@@ -1,6 +1,16 @@
 /** The package as `npm pack` makes it: installed by npm into an empty folder, it runs, and every link of its pages leads somewhere. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -28,7 +38,11 @@ describe('the npm package', () => {
     folder = join(work, 'empty');
     mkdirSync(folder);
     writeFileSync(join(folder, 'package.json'), '{"private":true}');
-    must('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', join(work, archive!)], folder);
+    must(
+      'npm',
+      ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', join(work, archive!)],
+      folder,
+    );
     installed = join(folder, 'node_modules', 'tailrace');
   });
   afterAll(() => rmSync(work, { recursive: true, force: true }));
@@ -42,18 +56,27 @@ describe('the npm package', () => {
     expect(existsSync(join(installed, 'docs/config.schema.json'))).toBe(true);
     const pages = globSync('**/*.md', { cwd: installed });
     expect(pages).toEqual(
-      expect.arrayContaining(['README.md', 'ARCHITECTURE.md', 'docs/README.md', 'docs/operations.md', 'examples/README.md']),
+      expect.arrayContaining([
+        'README.md',
+        'ARCHITECTURE.md',
+        'docs/README.md',
+        'docs/operations.md',
+        'examples/README.md',
+      ]),
     );
     const broken = pages.flatMap((page) => {
       const text = readFileSync(join(installed, page), 'utf8').replaceAll(/^```.*?^```/gms, '');
-      const links = [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)\s#]+)/g)].map(([, link]) => join(installed, dirname(page), link!));
+      const links = [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)\s#]+)/g)].map(([, link]) =>
+        join(installed, dirname(page), link!),
+      );
       return links.filter((target) => !existsSync(target)).map((target) => `${page}: ${relative(installed, target)}`);
     });
     expect(broken).toEqual([]);
   });
 
   test('runs by npx, and says how the engine comes where it is not installed', () => {
-    const npx = (...args: string[]) => spawnSync('npx', ['--no-install', 'tailrace', ...args], { cwd: folder, encoding: 'utf8', env });
+    const npx = (...args: string[]) =>
+      spawnSync('npx', ['--no-install', 'tailrace', ...args], { cwd: folder, encoding: 'utf8', env });
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     expect(npx('--version')).toMatchObject({ status: 0, stdout: `${version}\n` });
     const demo = npx('demo');

@@ -10,10 +10,15 @@ const root = join(import.meta.dirname, '..', '..');
 const validators = join(root, '.ci/validators');
 const helm = existsSync(join(validators, 'bin/helm')) ? join(validators, 'bin/helm') : findProgram('helm');
 // Its schemas are generated from the operator's CRDs.
-const models = join(validators, 'node_modules/@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor.js');
+const models = join(
+  validators,
+  'node_modules/@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor.js',
+);
 const hasModels = existsSync(models);
 const needed = (program: boolean): string =>
-  program && hasModels ? '' : ' (needs what .ci/run puts into .ci/validators: helm, @kubernetes-models/prometheus-operator)';
+  program && hasModels
+    ? ''
+    : ' (needs what .ci/run puts into .ci/validators: helm, @kubernetes-models/prometheus-operator)';
 
 interface PodMonitor {
   readonly spec: { readonly podMetricsEndpoints: readonly Record<string, unknown>[]; readonly selector?: unknown };
@@ -37,12 +42,16 @@ async function expectValid(text: string): Promise<void> {
   const [monitor] = found;
   expect(await complaintOf(monitor)).toBe('');
   expect(Object.keys(monitor!.spec).sort()).toEqual(['jobLabel', 'podMetricsEndpoints', 'selector']);
-  expect(monitor!.spec.podMetricsEndpoints.map((endpoint) => Object.keys(endpoint).sort())).toEqual([['interval', 'path', 'port']]);
+  expect(monitor!.spec.podMetricsEndpoints.map((endpoint) => Object.keys(endpoint).sort())).toEqual([
+    ['interval', 'path', 'port'],
+  ]);
   // The schema checks the fields that exist.
   const { selector: _, ...rest } = monitor!.spec;
   expect(await complaintOf({ ...monitor, spec: rest })).toContain('selector');
   const often = monitor!.spec.podMetricsEndpoints.map((endpoint) => ({ ...endpoint, interval: 'often' }));
-  expect(await complaintOf({ ...monitor, spec: { ...monitor!.spec, podMetricsEndpoints: often } })).toContain('interval');
+  expect(await complaintOf({ ...monitor, spec: { ...monitor!.spec, podMetricsEndpoints: often } })).toContain(
+    'interval',
+  );
 }
 
 test.skipIf(!hasModels)(`PodMonitor of kustomize fits the operator’s schema${needed(true)}`, async () => {

@@ -24,7 +24,10 @@ describe.skipIf(!hasChromium)(`explorer’s chart values${chromiumHint}`, () => 
     );
     await ask('POST', '/v1/ingest/steps', events.flat());
     await ask('POST', '/v1/datasets', { name: 'few' });
-    await ask('POST', '/v1/ingest/few', [{ _time: new Date(from + 5 * MINUTE).toISOString(), n: 1 }, { _time: new Date(from + 9 * MINUTE).toISOString(), n: 2 }]); // prettier-ignore
+    await ask('POST', '/v1/ingest/few', [
+      { _time: new Date(from + 5 * MINUTE).toISOString(), n: 1 },
+      { _time: new Date(from + 9 * MINUTE).toISOString(), n: 2 },
+    ]);
   });
 
   const open = explorerOf(service, 'steps');
@@ -48,7 +51,11 @@ describe.skipIf(!hasChromium)(`explorer’s chart values${chromiumHint}`, () => 
     await page.locator('.chart canvas').waitFor();
     for (const step of [0, 1, 5, STEPS - 1])
       for (const part of [0.05, 0.4, 0.6, 0.93])
-        expect([step, part, await valueAt(page, step, part)]).toEqual([step, part, `${timeOf(step)}n ${countOf(step)}`]);
+        expect([step, part, await valueAt(page, step, part)]).toEqual([
+          step,
+          part,
+          `${timeOf(step)}n ${countOf(step)}`,
+        ]);
   });
 
   test('a bar of the chart above events is named by its own time and number, too', async ({ page }) => {

@@ -26,7 +26,10 @@ test('stacked series are the sum from the first up, and drawn from the highest d
     { label: 'a', color: 1, values: [1, 2] },
     { label: 'b', color: 2, values: [3, null] },
   ];
-  expect(drawnSeries('stacked', series).map(({ label, values }) => [label, values])).toEqual([['b', [4, 2]], ['a', [1, 2]]]); // prettier-ignore
+  expect(drawnSeries('stacked', series).map(({ label, values }) => [label, values])).toEqual([
+    ['b', [4, 2]],
+    ['a', [1, 2]],
+  ]);
   expect(drawnSeries('columns', series)).toEqual(drawnSeries('stacked', series));
   for (const shape of ['lines', 'areas', 'points'] as const) expect(drawnSeries(shape, series)).toBe(series);
 });
@@ -61,7 +64,15 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
   test('render draws a series over time as lines, areas, stacked areas, columns and points, each with its numbers as text', async () => {
     const { page, problems } = await open();
     const pictures = new Map<string, string>();
-    for (const chart of ['timechart', 'linechart', 'areachart', 'stackedareachart', 'columnchart', 'barchart', 'scatterchart']) {
+    for (const chart of [
+      'timechart',
+      'linechart',
+      'areachart',
+      'stackedareachart',
+      'columnchart',
+      'barchart',
+      'scatterchart',
+    ]) {
       const title = await draw(page, BY_MINUTE, chart);
       const label = await page.locator('.chart [role=img]').getAttribute('aria-label');
       expect(label).toContain(`Chart, ${title}. info: last`);
@@ -82,7 +93,10 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test('render draws rows with a time of any query, those of make-series, and lines over another number', async ({ page, problems }) => {
+  test('render draws rows with a time of any query, those of make-series, and lines over another number', async ({
+    page,
+    problems,
+  }) => {
     const label = () => page.locator('.chart [role=img]').getAttribute('aria-label');
     const failed = `['web'] | summarize n = count(), bad = countif(status >= 500) by bin(_time, 10m) | extend share = 100.0 * bad / n | project _time, share`;
     await draw(page, failed, 'timechart');
@@ -102,37 +116,60 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test.each(['light', 'dark'] as const)('render draws groups as bars, columns, a ring, and one row as a card, all readable (%s)', async (colorScheme) => {
-    const { page, problems } = await open(undefined, { colorScheme });
-    // Groups that are numbers stay labels.
-    await draw(page, `['web'] | summarize n = count() by status, level | sort by n desc`, 'barchart');
-    const meters = page.getByRole('meter');
-    const read = () => meters.evaluateAll((all) => all.map((each) => [each.ariaLabel, (each as unknown as { value: number }).value]));
-    expect(await read()).toEqual([['200, info', 144], ['503, error', 16]]); // prettier-ignore
-    await expectAccessible(page);
+  test.each(['light', 'dark'] as const)(
+    'render draws groups as bars, columns, a ring, and one row as a card, all readable (%s)',
+    async (colorScheme) => {
+      const { page, problems } = await open(undefined, { colorScheme });
+      // Groups that are numbers stay labels.
+      await draw(page, `['web'] | summarize n = count() by status, level | sort by n desc`, 'barchart');
+      const meters = page.getByRole('meter');
+      const read = () =>
+        meters.evaluateAll((all) => all.map((each) => [each.ariaLabel, (each as unknown as { value: number }).value]));
+      expect(await read()).toEqual([
+        ['200, info', 144],
+        ['503, error', 16],
+      ]);
+      await expectAccessible(page);
 
-    await draw(page, `['web'] | summarize n = count(), worst = max(ms) by service | sort by service asc`, 'columnchart');
-    const items = page.locator('.bars-upright li');
-    expect(await items.allTextContents()).toEqual(['cart n54', 'cart worst479', 'pay n53', 'pay worst470', 'search n53', 'search worst478'].map((text) => expect.stringContaining(text.replace(/\d+$/, ''))));
-    const heights = await page.evaluate<number[]>(`[...document.querySelectorAll('.bars-upright li > i > i')].map((bar) => bar.getBoundingClientRect().height)`);
-    expect(Math.max(...heights)).toBeGreaterThan(Math.min(...heights));
-    expect(Math.min(...heights)).toBeGreaterThan(0);
-    await expectAccessible(page);
+      await draw(
+        page,
+        `['web'] | summarize n = count(), worst = max(ms) by service | sort by service asc`,
+        'columnchart',
+      );
+      const items = page.locator('.bars-upright li');
+      expect(await items.allTextContents()).toEqual(
+        ['cart n54', 'cart worst479', 'pay n53', 'pay worst470', 'search n53', 'search worst478'].map((text) =>
+          expect.stringContaining(text.replace(/\d+$/, '')),
+        ),
+      );
+      const heights = await page.evaluate<number[]>(
+        `[...document.querySelectorAll('.bars-upright li > i > i')].map((bar) => bar.getBoundingClientRect().height)`,
+      );
+      expect(Math.max(...heights)).toBeGreaterThan(Math.min(...heights));
+      expect(Math.min(...heights)).toBeGreaterThan(0);
+      await expectAccessible(page);
 
-    await draw(page, `['web'] | summarize count() by level`, 'piechart');
-    expect(await page.locator('.pie li').allTextContents()).toEqual(['info14490.0 %', 'error1610.0 %'].map((text) => expect.stringMatching(new RegExp(text.replace(/^(\w+?)(144|16)/, String.raw`$1 ?$2`)))));
-    await expectAccessible(page);
-    await draw(page, 'range x from 1 to 20 step 1 | project name = strcat("n", tostring(x)), x', 'piechart');
-    expect(await page.locator('.pie li').last().textContent()).toContain('15 others');
+      await draw(page, `['web'] | summarize count() by level`, 'piechart');
+      expect(await page.locator('.pie li').allTextContents()).toEqual(
+        ['info14490.0 %', 'error1610.0 %'].map((text) =>
+          expect.stringMatching(new RegExp(text.replace(/^(\w+?)(144|16)/, String.raw`$1 ?$2`))),
+        ),
+      );
+      await expectAccessible(page);
+      await draw(page, 'range x from 1 to 20 step 1 | project name = strcat("n", tostring(x)), x', 'piechart');
+      expect(await page.locator('.pie li').last().textContent()).toContain('15 others');
 
-    await draw(page, `['web'] | summarize events = count(), slowest = max(ms), latest = max(_time)`, 'card');
-    expect(await page.locator('.card dt').allTextContents()).toEqual(['events', 'slowest', 'latest']);
-    expect(await page.locator('.card dd').first().textContent()).toBe('160');
-    await expectAccessible(page);
-    expect(problems).toEqual([]);
-  }); // prettier-ignore
+      await draw(page, `['web'] | summarize events = count(), slowest = max(ms), latest = max(_time)`, 'card');
+      expect(await page.locator('.card dt').allTextContents()).toEqual(['events', 'slowest', 'latest']);
+      expect(await page.locator('.card dd').first().textContent()).toBe('160');
+      await expectAccessible(page);
+      expect(problems).toEqual([]);
+    },
+  );
 
-  test('render says in one line what a chart needs and the rows lack, and the editor names the charts there are', async ({ page }) => {
+  test('render says in one line what a chart needs and the rows lack, and the editor names the charts there are', async ({
+    page,
+  }) => {
     const noted = (text: string) => page.locator('.note', { hasText: text }).waitFor();
     await run(page, `['web'] | project level, ms | render timechart`);
     await noted('timechart needs a column of times, and another of numbers. The rows are below.');

@@ -16,7 +16,8 @@ const known = {
     { name: 'req id', type: 'string' },
   ],
 };
-const labelsAt = (text: string): string[] => (complete(text, text.length, known)?.suggestions ?? []).map(({ label }) => label);
+const labelsAt = (text: string): string[] =>
+  (complete(text, text.length, known)?.suggestions ?? []).map(({ label }) => label);
 
 test('highlight covers any text, whole or half written, each character once', () => {
   const texts = [
@@ -90,7 +91,10 @@ describe.skipIf(!hasChromium)(`explorer’s editor${chromiumHint}`, () => {
 
   test('editor suggests while one types, by keyboard alone, and says so to screen readers', async () => {
     const { page, problems } = await open('');
-    await page.getByRole('button', { name: /^app-logs/ }).getByText('1 event ').waitFor(); // prettier-ignore
+    await page
+      .getByRole('button', { name: /^app-logs/ })
+      .getByText('1 event ')
+      .waitFor();
     await field(page).fill('');
     await page.keyboard.type('app');
     await option(page, 'app-logs dataset').waitFor();
@@ -122,7 +126,9 @@ describe.skipIf(!hasChromium)(`explorer’s editor${chromiumHint}`, () => {
 
   test('editor colours the text over the very same characters', async () => {
     const { page } = await open('');
-    await field(page).fill(`['app-logs'] // all of them\n| where level == "error"\n| summarize count() by bin(_time, 1m)`);
+    await field(page).fill(
+      `['app-logs'] // all of them\n| where level == "error"\n| summarize count() by bin(_time, 1m)`,
+    );
     await expect.poll(() => page.locator('.code-operator').allTextContents()).toEqual(['where', 'summarize']);
     expect(await page.locator('.code-comment').textContent()).toContain('// all of them');
     const [shown, typed] = await page.evaluate<[number, number][]>(

@@ -86,7 +86,9 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     await expect.poll(() => summary.evaluate((element) => element.matches(':focus'))).toBe(true);
   });
 
-  test('explorer shows the events before and after one of the same file, also where many have the same time', async ({ page }) => {
+  test('explorer shows the events before and after one of the same file, also where many have the same time', async ({
+    page,
+  }) => {
     await run(page, `['app-logs'] | where level == "error"`);
     await row(page, 'line 20').click();
     await page.getByRole('button', { name: 'Before and after, same file' }).click();
@@ -96,7 +98,9 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     expect(texts).toEqual([10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]);
     expect(await lines.nth(5).getAttribute('aria-current')).toBe('true');
     await page.getByRole('button', { name: 'Before and after, same host' }).click();
-    await expect.poll(async () => (await page.locator('.context li').allTextContents()).join()).toMatch(/line 19.*line 20.*line 21/);
+    await expect
+      .poll(async () => (await page.locator('.context li').allTextContents()).join())
+      .toMatch(/line 19.*line 20.*line 21/);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'leave out this host' }).click();
     await expect.poll(() => field(page).inputValue()).toMatch(/\| where host != "web-1"$/);
@@ -105,9 +109,20 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
   test('explorer draws annotations on charts, and names them below', async () => {
     await fetch(`${service.url}/v2/annotations`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${PERSONAL_TOKEN}`, 'x-service-org-id': 'test-org', 'content-type': 'application/json' },
-      body: JSON.stringify({ datasets: ['app-logs'], type: 'deploy', title: 'v1.2', time: new Date(beganMs - 28 * MINUTE).toISOString() }),
-    }).then(async (reply) => expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining('deploy')]));
+      headers: {
+        authorization: `Bearer ${PERSONAL_TOKEN}`,
+        'x-service-org-id': 'test-org',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({
+        datasets: ['app-logs'],
+        type: 'deploy',
+        title: 'v1.2',
+        time: new Date(beganMs - 28 * MINUTE).toISOString(),
+      }),
+    }).then(async (reply) =>
+      expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining('deploy')]),
+    );
     const { page, problems } = await open();
     await run(page, `['app-logs'] | summarize count() by bin(_time, 1m)`);
     await page.getByRole('list', { name: 'Annotations' }).getByText('deploy: v1.2').waitFor();
@@ -143,7 +158,8 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     await page.getByRole('button', { name: 'Live', exact: true }).click();
     await page.getByText('Waiting for events').waitFor();
     await begins;
-    const send = (n: number) => service.ask('POST', '/v1/ingest/app-logs', [{ kind: 'live', message: `live ${n}` }, { kind: 'other' }]);
+    const send = (n: number) =>
+      service.ask('POST', '/v1/ingest/app-logs', [{ kind: 'live', message: `live ${n}` }, { kind: 'other' }]);
     await send(1);
     await row(page, 'live 1').waitFor();
     await page.route('**/v1/datasets/_apl*', (route) => route.abort('connectionrefused'));
@@ -160,7 +176,10 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     ]);
     await page.getByText('3 events since you began').waitFor();
     await row(page, 'live 2').click();
-    await page.getByRole('region', { name: /^Event/ }).getByText('live 2').waitFor(); // prettier-ignore
+    await page
+      .getByRole('region', { name: /^Event/ })
+      .getByText('live 2')
+      .waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('status').filter({ hasText: '3 rows' }).waitFor();

@@ -1,7 +1,14 @@
 /** The explorer's first minute in a real browser: an empty service, the first event, and datasets whose newest event is not of today. */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage, takePicture } from '../support/browser.ts';
+import {
+  chromiumHint,
+  closeBrowserAfterAll,
+  expectAccessible,
+  hasChromium,
+  openPage,
+  takePicture,
+} from '../support/browser.ts';
 import { API_TOKEN, localService } from '../support/local-service.ts';
 import { explorerOf, field, row, run } from './explorer.ts';
 

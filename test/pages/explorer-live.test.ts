@@ -9,7 +9,9 @@ import { beginning } from '../support/begin.ts';
 describe.skipIf(!hasChromium)(`explorer’s live tail${chromiumHint}`, () => {
   closeBrowserAfterAll();
   const service = localService('app-logs', ({ ask }) =>
-    ask('POST', '/v1/ingest/app-logs', [{ kind: 'first', level: 'info', service: 'shop', host: 'web-1', message: 'begun', n: 0 }]),
+    ask('POST', '/v1/ingest/app-logs', [
+      { kind: 'first', level: 'info', service: 'shop', host: 'web-1', message: 'begun', n: 0 },
+    ]),
   );
   const open = explorerOf(service, 'app-logs');
   const test = beginning(() => open(), 'page', 'problems');
@@ -28,7 +30,8 @@ describe.skipIf(!hasChromium)(`explorer’s live tail${chromiumHint}`, () => {
       })),
     );
   /** Events count from then on, by the service's own time. */
-  const begins = (page: Page) => page.waitForResponse((reply) => reply.request().postData()?.includes('print began') === true);
+  const begins = (page: Page) =>
+    page.waitForResponse((reply) => reply.request().postData()?.includes('print began') === true);
   const goLive = async (page: Page, kind: string) => {
     await field(page).fill(`['app-logs'] | where kind == "${kind}"`);
     const begun = begins(page);
@@ -48,7 +51,9 @@ describe.skipIf(!hasChromium)(`explorer’s live tail${chromiumHint}`, () => {
     })()`);
   const leftOutOf = (text: string) => Number((/([\d,]+) came too fast/.exec(text)?.[1] ?? '0').replaceAll(',', ''));
 
-  test('a live tail counts no losses that never were: each poll sees the events of the one before again', async ({ page }) => {
+  test('a live tail counts no losses that never were: each poll sees the events of the one before again', async ({
+    page,
+  }) => {
     await goLive(page, 'burst');
     await watchStatus(page);
     let answers = 0;
@@ -88,7 +93,8 @@ describe.skipIf(!hasChromium)(`explorer’s live tail${chromiumHint}`, () => {
     await run(page, `['app-logs'] | where kind == "columns"`);
     await row(page, 'columns 1').waitFor();
     await page.locator('summary', { hasText: 'Columns' }).click();
-    for (const name of ['level', 'service', 'host', 'kind']) await page.getByRole('checkbox', { name, exact: true }).uncheck();
+    for (const name of ['level', 'service', 'host', 'kind'])
+      await page.getByRole('checkbox', { name, exact: true }).uncheck();
     await page.keyboard.press('Escape');
     const chosen = await heads();
     expect(chosen).toEqual(['_time', 'message', 'n']);

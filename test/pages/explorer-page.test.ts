@@ -1,7 +1,14 @@
 /** The explorer of a real service in a real browser. */
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage, takePicture } from '../support/browser.ts';
+import {
+  chromiumHint,
+  closeBrowserAfterAll,
+  expectAccessible,
+  hasChromium,
+  openPage,
+  takePicture,
+} from '../support/browser.ts';
 import { API_TOKEN, type LocalService, localService, PERSONAL_TOKEN } from '../support/local-service.ts';
 import { IDLE, field, run } from './explorer.ts';
 import { beginning } from '../support/begin.ts';
@@ -160,7 +167,11 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test('explorer asks nothing of elsewhere, under a policy that lets nothing inline in', async ({ page, reply, problems }) => {
+  test('explorer asks nothing of elsewhere, under a policy that lets nothing inline in', async ({
+    page,
+    reply,
+    problems,
+  }) => {
     const policy = reply.headers()['content-security-policy']!;
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
@@ -175,7 +186,10 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
   });
 
   test('explorer works with a personal token, on a phone and in the dark', async () => {
-    const { page } = await open(`/#token=${PERSONAL_TOKEN}`, { viewport: { width: 360, height: 740 }, colorScheme: 'dark' });
+    const { page } = await open(`/#token=${PERSONAL_TOKEN}`, {
+      viewport: { width: 360, height: 740 },
+      colorScheme: 'dark',
+    });
     await page.getByRole('button', { name: /^app-logs/ }).click();
     await cells(page).first().waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
@@ -215,7 +229,8 @@ function lifelike(): object[] {
       method: place === 3 ? 'POST' : 'GET',
       status,
       duration_ms: 5 + ((n * 31) % 90) + (status === 503 ? 900 : 0),
-      message: status === 503 ? `upstream timed out on ${paths[place]}` : `${place === 3 ? 'POST' : 'GET'} ${paths[place]}`,
+      message:
+        status === 503 ? `upstream timed out on ${paths[place]}` : `${place === 3 ? 'POST' : 'GET'} ${paths[place]}`,
       'req.id': `r-${(n * 7919).toString(36)}`,
     };
   });

@@ -29,10 +29,14 @@ describe.skipIf(!hasChromium)(`explorer’s rows${chromiumHint}`, () => {
     return ask('POST', '/v1/ingest/app-logs', events);
   });
   const open = explorerOf(service, 'app-logs');
-  const begin = (options = {}) => open(`${RANGE}&query=${encodeURIComponent("['app-logs'] | where host == 'web-1'")}`, options);
+  const begin = (options = {}) =>
+    open(`${RANGE}&query=${encodeURIComponent("['app-logs'] | where host == 'web-1'")}`, options);
   const test = beginning(() => begin(), 'page', 'problems');
   const panel = (page: Page) => page.getByRole('region', { name: /^Event/ });
-  const value = (page: Page, name: string) => panel(page).locator('div', { has: page.locator('dt', { hasText: new RegExp(`^${name}`) }) }).locator('dd'); // prettier-ignore
+  const value = (page: Page, name: string) =>
+    panel(page)
+      .locator('div', { has: page.locator('dt', { hasText: new RegExp(`^${name}`) }) })
+      .locator('dd');
   const query = (page: Page) => field(page).inputValue();
   const found = (page: Page, rows: number) =>
     page
@@ -83,7 +87,9 @@ describe.skipIf(!hasChromium)(`explorer’s rows${chromiumHint}`, () => {
     expect(await value(page, 'latest').textContent()).toBe('2026-01-14 22:19:30.040');
   });
 
-  test('two clicks on values of one field give the events of both, and the same one twice changes nothing', async ({ page }) => {
+  test('two clicks on values of one field give the events of both, and the same one twice changes nothing', async ({
+    page,
+  }) => {
     await found(page, 40);
     await page.getByRole('button', { name: /^service string/ }).click();
     const pick = (name: RegExp) => page.locator('.values').getByRole('button', { name }).click();
@@ -91,18 +97,26 @@ describe.skipIf(!hasChromium)(`explorer’s rows${chromiumHint}`, () => {
     await expect.poll(() => query(page)).toBe(`['app-logs']\n| where host == 'web-1'\n| where service == "payments"`);
     await found(page, 10);
     await pick(/^checkout/);
-    await expect.poll(() => query(page)).toBe(`['app-logs']\n| where host == 'web-1'\n| where service in ("payments", "checkout")`);
+    await expect
+      .poll(() => query(page))
+      .toBe(`['app-logs']\n| where host == 'web-1'\n| where service in ("payments", "checkout")`);
     await found(page, 20);
     await pick(/^checkout/);
     await pick(/^payments/);
-    expect(await query(page)).toBe(`['app-logs']\n| where host == 'web-1'\n| where service in ("payments", "checkout")`);
+    expect(await query(page)).toBe(
+      `['app-logs']\n| where host == 'web-1'\n| where service in ("payments", "checkout")`,
+    );
     await found(page, 20);
     await pick(/^none/);
-    await expect.poll(() => query(page)).toMatch(/\| where service in \("payments", "checkout"\) or isnull\(service\)$/);
+    await expect
+      .poll(() => query(page))
+      .toMatch(/\| where service in \("payments", "checkout"\) or isnull\(service\)$/);
     await found(page, 30);
     await pick(/^none/);
     await pick(/^gateway/);
-    await expect.poll(() => query(page)).toMatch(/\| where service in \("payments", "checkout", "gateway"\) or isnull\(service\)$/);
+    await expect
+      .poll(() => query(page))
+      .toMatch(/\| where service in \("payments", "checkout", "gateway"\) or isnull\(service\)$/);
     await found(page, 40);
   });
 
@@ -122,8 +136,16 @@ describe.skipIf(!hasChromium)(`explorer’s rows${chromiumHint}`, () => {
 
   test.for([
     [`where service == 'payments'`, 'checkout', `where service in ("payments", "checkout")`],
-    [`where level == "info" and service == "payments"`, 'checkout', `where level == "info" and service in ("payments", "checkout")`],
-    [`where ['service'] in ("payments") | summarize count() by level`, 'checkout', `where service in ("payments", "checkout")`],
+    [
+      `where level == "info" and service == "payments"`,
+      'checkout',
+      `where level == "info" and service in ("payments", "checkout")`,
+    ],
+    [
+      `where ['service'] in ("payments") | summarize count() by level`,
+      'checkout',
+      `where service in ("payments", "checkout")`,
+    ],
     [`where service != "checkout"`, 'checkout', `where service == "checkout"`],
     [`where service !in ("checkout", "gateway")`, 'checkout', `where service == "checkout"`],
     [`where service == "payments" or level == "error"`, 'checkout', `where service == "checkout"`],
@@ -185,7 +207,11 @@ describe.skipIf(!hasChromium)(`explorer’s rows${chromiumHint}`, () => {
     const csv = await copy('CSV');
     expect(csv[0]).toBe('_time,message,extra');
     expect(csv[1]).toBe('2026-01-15T03:19:30.04Z,line 0,0');
-    expect(JSON.parse((await copy('JSON'))[0]!)).toEqual({ _time: '2026-01-15T03:19:30.04Z', message: 'line 0', extra: 0 });
+    expect(JSON.parse((await copy('JSON'))[0]!)).toEqual({
+      _time: '2026-01-15T03:19:30.04Z',
+      message: 'line 0',
+      extra: 0,
+    });
   });
 
   test('a row looks whole where a value is missing', async ({ page }) => {

@@ -33,31 +33,42 @@ describe.skipIf(!hasChromium)(`explorer’s session${chromiumHint}`, () => {
   const tokenField = (page: Page) => page.getByLabel('Token', { exact: true });
 
   const manage = async (method: string, path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${PERSONAL_TOKEN}`, 'x-service-org-id': 'test-org', 'content-type': 'application/json' };
+    const headers = {
+      authorization: `Bearer ${PERSONAL_TOKEN}`,
+      'x-service-org-id': 'test-org',
+      'content-type': 'application/json',
+    };
     const reply = await fetch(service.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
     expect([method, path, reply.ok]).toEqual([method, path, true]);
     return reply.text();
   };
   const shortToken = async () =>
     JSON.parse(
-      await manage('POST', '/v2/tokens', { name: 'short', datasetCapabilities: { '*': { query: ['read'] } }, orgCapabilities: {} }),
+      await manage('POST', '/v2/tokens', {
+        name: 'short',
+        datasetCapabilities: { '*': { query: ['read'] } },
+        orgCapabilities: {},
+      }),
     ) as { id: string; token: string };
 
-  test.for(['xaat', 'xapt'])('a wrong token signs nobody in: the form stays, and says what is wrong (%s)', async (kind) => {
-    const { page } = await openPage();
-    await page.goto(service.url);
-    await tokenField(page).fill(WRONG.replace('xaat', kind));
-    await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('the token is not known').waitFor();
-    expect(await page.getByText(/Signed in/).count()).toBe(0);
-    expect(await page.evaluate('sessionStorage.length')).toBe(0);
-    await expectAccessible(page);
-    await tokenField(page).fill(API_TOKEN);
-    await page.keyboard.press('Enter');
-    await page.getByText(/Signed in with/).waitFor();
-    await page.getByRole('button', { name: /^app-logs/ }).waitFor();
-    expect(await page.getByRole('alert').count()).toBe(0);
-  });
+  test.for(['xaat', 'xapt'])(
+    'a wrong token signs nobody in: the form stays, and says what is wrong (%s)',
+    async (kind) => {
+      const { page } = await openPage();
+      await page.goto(service.url);
+      await tokenField(page).fill(WRONG.replace('xaat', kind));
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').getByText('the token is not known').waitFor();
+      expect(await page.getByText(/Signed in/).count()).toBe(0);
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+      await expectAccessible(page);
+      await tokenField(page).fill(API_TOKEN);
+      await page.keyboard.press('Enter');
+      await page.getByText(/Signed in with/).waitFor();
+      await page.getByRole('button', { name: /^app-logs/ }).waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+    },
+  );
 
   test('a link with a wrong token signs nobody in, and one that the service cannot judge now is kept', async () => {
     const { page } = await openPage();
@@ -78,26 +89,32 @@ describe.skipIf(!hasChromium)(`explorer’s session${chromiumHint}`, () => {
     ['a query', (page: Page) => run(page, `['app-logs'] | take 3`)],
     ['a live tail', (page: Page) => page.getByRole('button', { name: 'Live', exact: true }).click()],
     ['values of a field', (page: Page) => page.getByRole('button', { name: /^level string/ }).click()],
-    ['what datasets hold', (page: Page) => page.getByRole('button', { name: 'Ask again what the datasets hold' }).click()],
-  ] as const)('a token that ends leads back to the form, whatever asks next, and the query stays: %s', async ([, ask]) => {
-    const made = await shortToken();
-    const { page } = await open('&range=7d', {}, made.token);
-    await run(page, `['app-logs'] | where level == "error"`);
-    await found(page, 12);
-    await page.getByRole('button', { name: /^level string/ }).waitFor();
-    await manage('DELETE', `/v2/tokens/${made.id}`);
-    await ask(page);
-    await page.getByRole('alert').getByText('the token is not known').waitFor();
-    await tokenField(page).waitFor();
-    expect(await page.getByText(/Signed in/).count()).toBe(0);
-    expect(await page.locator('tr[data-row]').count()).toBe(0);
-    expect(await field(page).inputValue()).toContain(`['app-logs']`);
-    await expectAccessible(page);
-    await tokenField(page).fill(API_TOKEN);
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: /^app-logs/ }).waitFor();
-    expect(await page.getByRole('alert').count()).toBe(0);
-  });
+    [
+      'what datasets hold',
+      (page: Page) => page.getByRole('button', { name: 'Ask again what the datasets hold' }).click(),
+    ],
+  ] as const)(
+    'a token that ends leads back to the form, whatever asks next, and the query stays: %s',
+    async ([, ask]) => {
+      const made = await shortToken();
+      const { page } = await open('&range=7d', {}, made.token);
+      await run(page, `['app-logs'] | where level == "error"`);
+      await found(page, 12);
+      await page.getByRole('button', { name: /^level string/ }).waitFor();
+      await manage('DELETE', `/v2/tokens/${made.id}`);
+      await ask(page);
+      await page.getByRole('alert').getByText('the token is not known').waitFor();
+      await tokenField(page).waitFor();
+      expect(await page.getByText(/Signed in/).count()).toBe(0);
+      expect(await page.locator('tr[data-row]').count()).toBe(0);
+      expect(await field(page).inputValue()).toContain(`['app-logs']`);
+      await expectAccessible(page);
+      await tokenField(page).fill(API_TOKEN);
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: /^app-logs/ }).waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+    },
+  );
 
   test('a token that may not do one thing stays signed in', async () => {
     const made = await shortToken();
@@ -200,7 +217,9 @@ describe.skipIf(!hasChromium)(`explorer’s session${chromiumHint}`, () => {
   /** Bodies of requests that the page gave up. */
   const givenUp = (page: Page): string[] => {
     const bodies: string[] = [];
-    page.on('requestfailed', (request) => bodies.push(`${request.failure()?.errorText} ${request.postData() ?? request.url()}`));
+    page.on('requestfailed', (request) =>
+      bodies.push(`${request.failure()?.errorText} ${request.postData() ?? request.url()}`),
+    );
     return bodies;
   };
 
@@ -219,7 +238,9 @@ describe.skipIf(!hasChromium)(`explorer’s session${chromiumHint}`, () => {
     await run(page, `['app-logs'] | where message == "slow"`);
     await page.getByRole('button', { name: 'Cancel' }).waitFor();
     await replace(page);
-    await expect.poll(() => failed.filter((body) => body.includes('ERR_ABORTED') && body.includes('slow')).length).toBe(1);
+    await expect
+      .poll(() => failed.filter((body) => body.includes('ERR_ABORTED') && body.includes('slow')).length)
+      .toBe(1);
   });
 
   test.for([
@@ -237,7 +258,9 @@ describe.skipIf(!hasChromium)(`explorer’s session${chromiumHint}`, () => {
     await page.getByRole('button', { name: 'Cancel' }).waitFor();
     await endIt(page);
     await page.getByRole('status').getByText('The query was ended').waitFor();
-    await expect.poll(() => failed.filter((body) => body.includes('ERR_ABORTED') && body.includes('error')).length).toBe(1);
+    await expect
+      .poll(() => failed.filter((body) => body.includes('ERR_ABORTED') && body.includes('error')).length)
+      .toBe(1);
     expect(await page.getByRole('alert').count()).toBe(0);
     await expectAccessible(page);
     isSlow = false;

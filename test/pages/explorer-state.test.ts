@@ -14,7 +14,9 @@ const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const EVENTS = 200;
 
 test('explorer is at most 130 kB after gzip -9', () => {
-  const sizes = ['html', 'js', 'css'].map((kind) => gzipSync(readFileSync(join(dist, `explorer-page.${kind}`)), { level: 9 }).length);
+  const sizes = ['html', 'js', 'css'].map(
+    (kind) => gzipSync(readFileSync(join(dist, `explorer-page.${kind}`)), { level: 9 }).length,
+  );
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(130_000);
 });
 
@@ -49,7 +51,10 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     throw new Error(`${key} never led to ${name}; last was ${await focused(page)}`);
   };
 
-  test('explorer is used by keyboard alone: query, rows, event, filter, columns, range, fields', async ({ page, problems }) => {
+  test('explorer is used by keyboard alone: query, rows, event, filter, columns, range, fields', async ({
+    page,
+    problems,
+  }) => {
     await tabTo(page, /^To the query$/);
     await page.keyboard.press('Enter');
     await expect.poll(() => focused(page)).toBe('query');
@@ -115,7 +120,10 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     const link = new URL(page.url()).hash;
     expect(link).not.toContain('token');
     const { page: other } = await open(`&${link.slice(1)}`);
-    await other.getByRole('region', { name: /^Event/ }).getByText('line 100', { exact: true }).waitFor(); // prettier-ignore
+    await other
+      .getByRole('region', { name: /^Event/ })
+      .getByText('line 100', { exact: true })
+      .waitFor();
     expect(await heads(other)).toEqual(['_time', 'level', 'message']);
     expect(await field(other).inputValue()).toBe(`['app-logs'] | where level == "error"`);
     expect(await other.getByLabel('Time range').inputValue()).toBe('1h');
@@ -162,7 +170,9 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     );
   });
 
-  test('datasets show events, size and the last event, up to date after a query and when one asks', async ({ page }) => {
+  test('datasets show events, size and the last event, up to date after a query and when one asks', async ({
+    page,
+  }) => {
     const facts = page.getByRole('button', { name: /^app-logs/ }).locator('small');
     await expect.poll(() => facts.textContent()).toMatch(/^200 events · [\d.]+ [KMG]?i?B · \d+ min ago$/);
     await service.ask('POST', '/v1/ingest/app-logs', [{ kind: 'late' }]);
@@ -176,7 +186,11 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
   test('virtual fields are among the fields, with their values, and are suggested', async () => {
     const made = await fetch(`${service.url}/v2/vfields`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${PERSONAL_TOKEN}`, 'x-service-org-id': 'test-org', 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${PERSONAL_TOKEN}`,
+        'x-service-org-id': 'test-org',
+        'content-type': 'application/json',
+      },
       body: JSON.stringify({ dataset: 'app-logs', name: 'is_bad', expression: 'level == "error"' }),
     });
     expect([made.status, await made.text()]).toEqual([200, expect.stringContaining('is_bad')]);
@@ -191,8 +205,13 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     await page.getByRole('option', { name: 'is_bad field' }).waitFor();
   });
 
-  test('typing never waits for the service: colours, suggestions and faults come while it does not answer', async ({ page }) => {
-    await page.getByRole('button', { name: /^app-logs/ }).getByText('events').waitFor(); // prettier-ignore
+  test('typing never waits for the service: colours, suggestions and faults come while it does not answer', async ({
+    page,
+  }) => {
+    await page
+      .getByRole('button', { name: /^app-logs/ })
+      .getByText('events')
+      .waitFor();
     await field(page).fill('');
     // What the page asks when it opens may come late.
     await page.waitForLoadState('networkidle');
@@ -226,7 +245,10 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     const check = async (name: string) => {
       expect([name, await page.evaluate<number>('document.documentElement.scrollWidth')]).toEqual([name, width]);
       const sides = `[...document.querySelectorAll('.boxes, .suggestions, .editor button')].map((box) => box.getBoundingClientRect())`;
-      expect([name, await page.evaluate(`${sides}.filter(({ left, right }) => left < 0 || right > innerWidth).length`)]).toEqual([name, 0]);
+      expect([
+        name,
+        await page.evaluate(`${sides}.filter(({ left, right }) => left < 0 || right > innerWidth).length`),
+      ]).toEqual([name, 0]);
       await expectAccessible(page);
       if (colorScheme === 'light' && name === 'event') await takePicture(page, 'explorer-phone-event');
     };

@@ -9,7 +9,11 @@ export const IDLE = '&query=print+1';
 /** Opens it with a token and this link, and waits until it lists the dataset. */
 export const explorerOf =
   (service: LocalService, dataset: string) =>
-  async (link = '&range=1h', options: BrowserContextOptions = {}, token = PERSONAL_TOKEN): Promise<{ page: Page; problems: string[] }> => {
+  async (
+    link = '&range=1h',
+    options: BrowserContextOptions = {},
+    token = PERSONAL_TOKEN,
+  ): Promise<{ page: Page; problems: string[] }> => {
     const opened = await openPage(options);
     await opened.page.goto(`${service.url}/#token=${token}${link.includes('query=') ? '' : IDLE}${link}`);
     await opened.page.getByRole('button', { name: new RegExp(`^${dataset}`) }).waitFor();

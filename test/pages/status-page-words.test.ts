@@ -42,7 +42,8 @@ async function patchSource(page: Page, changes: Partial<Status['sources'][number
 }
 
 /** Of the number with this name on top. */
-const figure = (page: Page, name: string) => page.locator('.figure', { has: page.locator('dt', { hasText: name }) }).locator('dd');
+const figure = (page: Page, name: string) =>
+  page.locator('.figure', { has: page.locator('dt', { hasText: name }) }).locator('dd');
 const cell = (page: Page, row: string, column: string) =>
   page.evaluate<string>(`(() => {
     const row = document.querySelector('${row}');
@@ -82,7 +83,9 @@ describe.skipIf(!hasChromium)(`status page’s words${chromiumHint}`, () => {
     const said = page.locator('[data-source=app] .reason');
     await expect
       .poll(() => said.textContent())
-      .toBe('Has waited for sink store for 30 s: the service takes nothing now: network: connect ECONNREFUSED 127.0.0.1:4100');
+      .toBe(
+        'Has waited for sink store for 30 s: the service takes nothing now: network: connect ECONNREFUSED 127.0.0.1:4100',
+      );
     await patchSource(page, { waiting });
     await expect.poll(() => said.textContent()).toContain('the service takes less than is written');
   });
@@ -120,7 +123,9 @@ describe.skipIf(!hasChromium)(`status page’s words${chromiumHint}`, () => {
     );
     const { page } = await open({
       sink: `${QUICK}, token: xaat-do-not-show`,
-      sources: { app: `{type: file, include: ["${site.folder}/logs/*.log"], max_event_bytes: 512KiB, fields: {env: prod}}` },
+      sources: {
+        app: `{type: file, include: ["${site.folder}/logs/*.log"], max_event_bytes: 512KiB, fields: {env: prod}}`,
+      },
       top: 'include_config: [more.yaml]\nshutdown_timeout: 12s',
     });
     await page.locator('summary', { hasText: 'Configuration' }).click();
@@ -128,7 +133,14 @@ describe.skipIf(!hasChromium)(`status page’s words${chromiumHint}`, () => {
     await expect.poll(() => shown.textContent()).toContain('max_event_bytes: 512KiB');
     const yaml = (await shown.textContent())!;
     // A default, a written value, a preset's keys, and an included file.
-    for (const line of ['shutdown_timeout: 12s', 'ignore_older: never', 'env: prod', 'web:', 'preset: nginx-access', 'format'])
+    for (const line of [
+      'shutdown_timeout: 12s',
+      'ignore_older: never',
+      'env: prod',
+      'web:',
+      'preset: nginx-access',
+      'format',
+    ])
       expect(yaml).toContain(line);
     expect(yaml).not.toContain('do-not-show');
     expect(yaml).not.toMatch(/^\s*\w*[a-z][A-Z]\w*:/m);

@@ -3,8 +3,24 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage, takePicture } from '../support/browser.ts';
-import { addressOf, makeSite, QUICK, type ShippingOptions, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import {
+  chromiumHint,
+  closeBrowserAfterAll,
+  expectAccessible,
+  hasChromium,
+  openPage,
+  takePicture,
+} from '../support/browser.ts';
+import {
+  addressOf,
+  makeSite,
+  QUICK,
+  type ShippingOptions,
+  type Site,
+  startShipping,
+  storedSeqs,
+  writeLines,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const TOKEN = 'xaat-do-not-show-this-one';
@@ -83,21 +99,30 @@ describe.skipIf(!hasChromium)(`status page${chromiumHint}`, () => {
 
   test('page shows live events after their transform where live_tail is on, and the agent delivers all the same', async () => {
     const app = `{type: file, include: ["${site.folder}/logs/*.log"], scan_interval: 100ms, transform: 'project-away secret'}`;
-    const { page, problems, address } = await open({ sources: { app }, telemetry: 'listen: "127.0.0.1:0", live_tail: true' });
+    const { page, problems, address } = await open({
+      sources: { app },
+      telemetry: 'listen: "127.0.0.1:0", live_tail: true',
+    });
     await page.locator('summary', { hasText: 'Live tail' }).click();
     const newest = page.getByRole('list', { name: 'Newest events of app' });
     let written = 0;
     // The tap looks for a second at a time.
-    await until('an event is shown', async () => {
-      writeLines(site, 10, () => `{"note":"<b>live</b>\\u202e","secret":"do-not-show"}`);
-      written += 10;
-      return (await newest.getByRole('listitem').count()) > 0;
-    }, { everyMs: 200 }); // prettier-ignore
+    await until(
+      'an event is shown',
+      async () => {
+        writeLines(site, 10, () => `{"note":"<b>live</b>\\u202e","secret":"do-not-show"}`);
+        written += 10;
+        return (await newest.getByRole('listitem').count()) > 0;
+      },
+      { everyMs: 200 },
+    );
     expect(await newest.getByRole('listitem').first().textContent()).toContain(String.raw`{"note":"<b>live</b>\u202e"`);
     expect(await page.content()).not.toContain('do-not-show');
     await page.getByText('events looked at').waitFor();
     await until('all is delivered', async () => {
-      const { sources } = (await (await fetch(`${address}/status.json`)).json()) as { sources: { delivered: number }[] };
+      const { sources } = (await (await fetch(`${address}/status.json`)).json()) as {
+        sources: { delivered: number }[];
+      };
       return sources[0]!.delivered === written;
     });
     await expectAccessible(page);
@@ -127,7 +152,9 @@ describe.skipIf(!hasChromium)(`status page${chromiumHint}`, () => {
   test('page asks nothing of elsewhere and holds no secret', async () => {
     const { page, problems, address, reply } = await open({
       sink: `${SINK}, proxy: "http://user:pass-do-not-show@127.0.0.1:9"`,
-      sources: { app: `{type: file, include: ["${site.folder}/logs/*.log"], fields: {api_token: field-do-not-show, env: prod}}` },
+      sources: {
+        app: `{type: file, include: ["${site.folder}/logs/*.log"], fields: {api_token: field-do-not-show, env: prod}}`,
+      },
     });
     const policy = reply.headers()['content-security-policy']!;
     expect(policy).toContain("default-src 'none'");
@@ -138,7 +165,15 @@ describe.skipIf(!hasChromium)(`status page${chromiumHint}`, () => {
     await page.locator('summary', { hasText: 'Configuration' }).click();
     await page.getByText('env: prod').waitFor();
     expect(asked.filter((url) => !url.startsWith(address) && !url.startsWith('data:'))).toEqual([]);
-    for (const path of ['', 'status.json', 'history.json', 'files.json', 'dead-letters.json', 'config.json', 'explain.json?path=/x'])
+    for (const path of [
+      '',
+      'status.json',
+      'history.json',
+      'files.json',
+      'dead-letters.json',
+      'config.json',
+      'explain.json?path=/x',
+    ])
       expect(await (await fetch(`${address}/${path}`)).text()).not.toMatch(/do-not-show/);
     expect(await page.content()).not.toMatch(/do-not-show/);
     expect(problems).toEqual([]);
@@ -171,7 +206,9 @@ describe.skipIf(!hasChromium)(`status page${chromiumHint}`, () => {
     expect(await page.locator('.chart canvas').count()).toBe(0);
     answer.resolve();
     await page.locator('.chart canvas').nth(2).waitFor();
-    expect(await page.locator('.chart [role=img]').first().getAttribute('aria-label')).toMatch(/read: last [\d.]+k?, highest/);
+    expect(await page.locator('.chart [role=img]').first().getAttribute('aria-label')).toMatch(
+      /read: last [\d.]+k?, highest/,
+    );
     await page.locator('[data-source=app]', { hasText: '5,012' }).waitFor();
     writeLines(site, 3000);
     await page.locator('[data-source=app]', { hasText: /[1-9][\d.]*k?\/s/ }).waitFor();

@@ -23,7 +23,14 @@ test.each([
   ],
   [
     `10.0.0.1 - - ${TIME} "GET / HTTP/1.1" 304 - "-" "-"`,
-    { _time: '2000-10-10T13:55:36-07:00', client: '10.0.0.1', method: 'GET', path: '/', protocol: 'HTTP/1.1', status: 304 },
+    {
+      _time: '2000-10-10T13:55:36-07:00',
+      client: '10.0.0.1',
+      method: 'GET',
+      path: '/',
+      protocol: 'HTTP/1.1',
+      status: 304,
+    },
   ],
   [
     `::1 id "no quote" ${TIME} "GET / HTTP/1.1" 200 1`,
@@ -69,7 +76,14 @@ test.each([
 });
 
 // Symptom: `client: "www.example.com:443", user: "- -"`. Cause: the first word was the client, and all before the time the user.
-const BARE = { _time: '2000-10-10T13:55:36-07:00', method: 'GET', path: '/', protocol: 'HTTP/1.1', status: 200, bytes: 5 };
+const BARE = {
+  _time: '2000-10-10T13:55:36-07:00',
+  method: 'GET',
+  path: '/',
+  protocol: 'HTTP/1.1',
+  status: 200,
+  bytes: 5,
+};
 test.each([
   ['www.example.com:443 203.0.113.9 - -', { vhost: 'www.example.com', vhost_port: 443, client: '203.0.113.9' }],
   ['www.example.com 2001:db8::9 - frank', { vhost: 'www.example.com', client: '2001:db8::9', user: 'frank' }],
@@ -78,7 +92,10 @@ test.each([
   ['- 203.0.113.9 - -', { client: '203.0.113.9' }],
   ['10.0.0.2, 10.0.0.1, 127.0.0.1 - -', { client: '10.0.0.2', clients: ['10.0.0.2', '10.0.0.1', '127.0.0.1'] }],
   ['unknown,10.0.0.1 - frank', { client: 'unknown', clients: ['unknown', '10.0.0.1'], user: 'frank' }],
-  ['shop.example.com 10.0.0.2, 2001:db8::1 - -', { vhost: 'shop.example.com', client: '10.0.0.2', clients: ['10.0.0.2', '2001:db8::1'] }],
+  [
+    'shop.example.com 10.0.0.2, 2001:db8::1 - -',
+    { vhost: 'shop.example.com', client: '10.0.0.2', clients: ['10.0.0.2', '2001:db8::1'] },
+  ],
   ['10.1.10.51 -  - ', { client: '10.1.10.51' }],
   ['10.1.10.51 - ""', { client: '10.1.10.51' }],
   ['10.1.10.51 - John Smith', { client: '10.1.10.51', user: 'John Smith' }],
@@ -101,8 +118,12 @@ test.each([
 
 test('combined takes any text, in a time that its length says', () => {
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom('[', ']', '"', ' ', '\\', 'x', '1', '-'), maxLength: 80 }), (text) => void parse(text)),
+    fc.property(
+      fc.string({ unit: fc.constantFrom('[', ']', '"', ' ', '\\', 'x', '1', '-'), maxLength: 80 }),
+      (text) => void parse(text),
+    ),
     { numRuns: 3000 },
   );
-  for (const text of [' [a] "'.repeat(150_000), `1 - - ${TIME} "${'\\"'.repeat(500_000)}`, 'a b c ['.repeat(150_000)]) parse(text);
+  for (const text of [' [a] "'.repeat(150_000), `1 - - ${TIME} "${'\\"'.repeat(500_000)}`, 'a b c ['.repeat(150_000)])
+    parse(text);
 });

@@ -18,7 +18,11 @@ test.each([
   ],
   ['spaces in front of the message', `${T} stdout F   at x`, [{ _time: T, message: '  at x', stream: 'stdout' }]],
   ['tags behind the first', `${T} stdout F:x:y hello`, [{ _time: T, message: 'hello', stream: 'stdout' }]],
-  ['pieces', `${T} stdout P one \n${T} stdout P two \n${T} stdout F three`, [{ _time: T, message: 'one two three', stream: 'stdout' }]],
+  [
+    'pieces',
+    `${T} stdout P one \n${T} stdout P two \n${T} stdout F three`,
+    [{ _time: T, message: 'one two three', stream: 'stdout' }],
+  ],
   [
     'pieces of both streams',
     `${T} stdout P out1 \n${T} stderr F err\n${T} stdout F out2`,
@@ -46,7 +50,11 @@ const entry = (log: string, stream = 'stdout', more = {}): string => JSON.string
 test.each([
   ['an entry', entry('hello\n'), [{ _time: T, message: 'hello', stream: 'stdout' }]],
   ['a CR before the newline', entry('hello\r\n'), [{ _time: T, message: 'hello', stream: 'stdout' }]],
-  ['attributes', entry('x\n', 'stderr', { attrs: { tag: 'web' } }), [{ _time: T, message: 'x', stream: 'stderr', attrs: { tag: 'web' } }]],
+  [
+    'attributes',
+    entry('x\n', 'stderr', { attrs: { tag: 'web' } }),
+    [{ _time: T, message: 'x', stream: 'stderr', attrs: { tag: 'web' } }],
+  ],
   ['pieces', `${entry('one ')}\n${entry('two\n')}`, [{ _time: T, message: 'one two', stream: 'stdout' }]],
   ['JSON inside', entry('{"a":1}\n'), [{ _time: T, message: '{"a":1}', stream: 'stdout' }]],
   ['no object', 'hello', [{ message: 'hello', parse_error: NOT_DOCKER }]],

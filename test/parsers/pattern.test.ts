@@ -41,8 +41,20 @@ test.each(PATTERNS)('pattern %s is decided by its first bytes: %s', (pattern, to
 });
 
 const line = fc.oneof(
-  fc.string({ unit: fc.constantFrom('a', 'b', 'x', 'y', 'A', 'E', ' ', '\t', '1', '2', '-', '[', ']', ':', 'é', '€'), maxLength: 12 }),
-  fc.constantFrom('2026-11-21 INFO x', '2026-11-21T10:15', 'ERROR a', 'Caused by: x', '  at y', 'Nov  1 10:00', '12 WARN', ''),
+  fc.string({
+    unit: fc.constantFrom('a', 'b', 'x', 'y', 'A', 'E', ' ', '\t', '1', '2', '-', '[', ']', ':', 'é', '€'),
+    maxLength: 12,
+  }),
+  fc.constantFrom(
+    '2026-11-21 INFO x',
+    '2026-11-21T10:15',
+    'ERROR a',
+    'Caused by: x',
+    '  at y',
+    'Nov  1 10:00',
+    '12 WARN',
+    '',
+  ),
 );
 
 test.each(PATTERNS)('pattern %s says of any line what a regular expression says', async (source) => {
@@ -62,18 +74,22 @@ describe('bytePrefixOf', () => {
   test('never demands what a match has not', () => {
     const part = fc.constantFrom(...words`a \d \s [ab] [^ab] . (a|b) a+ b* a? \d{2} [a-c]{1,2} $ | \S é`);
     fc.assert(
-      fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), fc.array(line, { minLength: 5, maxLength: 5 }), (parts, lines) => {
-        const source = `^${parts.join('')}`;
-        const prefix = bytePrefixOf(source);
-        if (!prefix) return;
-        const oracle = new RegExp(source, 'u');
-        for (const text of lines) {
-          const bytes = Buffer.from(text);
-          const found = hasPrefix(prefix, bytes, 0, bytes.length);
-          if (prefix.isWhole) expect(found).toBe(oracle.test(text));
-          else if (oracle.test(text)) expect(found).toBe(true);
-        }
-      }),
+      fc.property(
+        fc.array(part, { minLength: 1, maxLength: 4 }),
+        fc.array(line, { minLength: 5, maxLength: 5 }),
+        (parts, lines) => {
+          const source = `^${parts.join('')}`;
+          const prefix = bytePrefixOf(source);
+          if (!prefix) return;
+          const oracle = new RegExp(source, 'u');
+          for (const text of lines) {
+            const bytes = Buffer.from(text);
+            const found = hasPrefix(prefix, bytes, 0, bytes.length);
+            if (prefix.isWhole) expect(found).toBe(oracle.test(text));
+            else if (oracle.test(text)) expect(found).toBe(true);
+          }
+        },
+      ),
       { numRuns: 5000 },
     );
   });
@@ -90,7 +106,10 @@ test.each(['(a+)+$', '(.*a){20}b', '^(([a-z])+.)+[A-Z]([a-z])+$', '(x+x+)+y'])(
 );
 
 test('pattern that cannot be used is refused by name', async () => {
-  await expect(compilePattern('(?=a)b')).rejects.toMatchObject({ code: 'E_PATTERN', message: expect.stringContaining('`(?=a)b`') });
+  await expect(compilePattern('(?=a)b')).rejects.toMatchObject({
+    code: 'E_PATTERN',
+    message: expect.stringContaining('`(?=a)b`'),
+  });
   await expect(compileGroupPattern('(a')).rejects.toMatchObject({ code: 'E_PATTERN' });
 });
 

@@ -23,12 +23,18 @@ function audit(answer: string) {
   chmodSync(join(tree, 'bin/npm'), 0o755);
   copyFileSync(program, join(tree, 'repo/.ci/audit.mjs'));
   const env = { ...process.env, PATH: `${join(tree, 'bin')}:${process.env['PATH']}` };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(tree, 'repo/.ci/audit.mjs')], { encoding: 'utf8', env });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(tree, 'repo/.ci/audit.mjs')], {
+    encoding: 'utf8',
+    env,
+  });
   return { status, lines: (stdout + stderr).trimEnd().split('\n') };
 }
 
 test('audit passes where no package has a known weakness', () => {
-  expect(audit('{"vulnerabilities":{}}')).toEqual({ status: 0, lines: ['.: no known weakness', 'scripts/runtime: no known weakness'] });
+  expect(audit('{"vulnerabilities":{}}')).toEqual({
+    status: 0,
+    lines: ['.: no known weakness', 'scripts/runtime: no known weakness'],
+  });
 });
 
 test('audit fails on a known weakness, with the way to the package and the fix', () => {

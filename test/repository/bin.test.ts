@@ -21,7 +21,8 @@ function makeCheckout(): string {
     copyFileSync(join(root, file), join(tree, file));
     chmodSync(join(tree, file), 0o755);
   }
-  for (const file of ['src/cli/run.ts', 'src/main.ts', 'src/cli', 'src', 'package.json', 'package-lock.json']) age(tree, file, 2);
+  for (const file of ['src/cli/run.ts', 'src/main.ts', 'src/cli', 'src', 'package.json', 'package-lock.json'])
+    age(tree, file, 2);
   age(tree, 'dist/main.cjs', 1);
   return tree;
 }
@@ -73,7 +74,9 @@ test('bin/tailrace on an old Node says what to do, in a checkout and in a packag
   writeFileSync(join(tree, 'old/node'), '#!/bin/sh\necho v20.20.2\n', { mode: 0o755 });
   const env = { PATH: `${join(tree, 'old')}:/usr/bin:/bin` };
   const complain = () => spawnSync(join(tree, 'bin/tailrace'), ['check'], { encoding: 'utf8', env }).stderr;
-  expect(complain()).toBe('tailrace: Node 24 or newer is needed, found v20.20.2; install it, or put the folder of one first on PATH\n');
+  expect(complain()).toBe(
+    'tailrace: Node 24 or newer is needed, found v20.20.2; install it, or put the folder of one first on PATH\n',
+  );
   writeFileSync(join(tree, 'scripts/setup.mjs'), '');
   expect(complain()).toBe('tailrace: Node 24 or newer is needed, found v20.20.2; run: npm run setup\n');
 });

@@ -16,14 +16,19 @@ function reportOf(...files: string[][]): string {
 
 function summarize(check: string, report: string | undefined, checkStatus = 0, testStatus = 0) {
   const folder = makeTree({ check, ...(report !== undefined && { 'tests.json': report }) });
-  const result = spawnSync(process.execPath, [program, folder, String(checkStatus), String(testStatus)], { encoding: 'utf8' });
+  const result = spawnSync(process.execPath, [program, folder, String(checkStatus), String(testStatus)], {
+    encoding: 'utf8',
+  });
   return { status: result.status, lines: result.stdout.trimEnd().split('\n') };
 }
 
 const GREEN = '✓ format   0.1 s\n✓ lint   0.1 s\n';
 
 test('CI summary adds checks and tests, and ends with the sums', () => {
-  expect(summarize(GREEN, reportOf(['passed'], ['passed', 'passed']))).toEqual({ status: 0, lines: ['5 passed, 0 failed'] });
+  expect(summarize(GREEN, reportOf(['passed'], ['passed', 'passed']))).toEqual({
+    status: 0,
+    lines: ['5 passed, 0 failed'],
+  });
 });
 
 test.each([

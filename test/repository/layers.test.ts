@@ -100,10 +100,17 @@ test.each([
     },
     'src/core/limits.ts:1: A has 16 fields that change',
   ],
-  ['a page file that no page imports', { 'src/pages/status/a.tsx': 'export const a = 1;\n' }, 'src/pages/status/a.tsx: nothing imports it'],
+  [
+    'a page file that no page imports',
+    { 'src/pages/status/a.tsx': 'export const a = 1;\n' },
+    'src/pages/status/a.tsx: nothing imports it',
+  ],
   [
     'a room without rules',
-    { 'src/main.ts': "import './cli/run.ts';\nimport '../src/attic/a.ts';\n", 'src/attic/a.ts': "import '../core/limits.ts';\n" },
+    {
+      'src/main.ts': "import './cli/run.ts';\nimport '../src/attic/a.ts';\n",
+      'src/attic/a.ts': "import '../core/limits.ts';\n",
+    },
     "'attic' is no known room",
   ],
   [
@@ -118,7 +125,10 @@ test.each([
   ],
   [
     'a re-export',
-    { 'src/core/limits.ts': "export * from './more.ts';\nexport const limit = 1;\n", 'src/core/more.ts': 'export const more = 1;\n' },
+    {
+      'src/core/limits.ts': "export * from './more.ts';\nexport const limit = 1;\n",
+      'src/core/more.ts': 'export const more = 1;\n',
+    },
     "re-exports from './more.ts'",
   ],
   ['a missing file', { 'src/core/limits.ts': "import './gone.ts';\nexport const limit = 1;\n" }, 'which is not there'],
@@ -151,7 +161,10 @@ test.each([
   ],
   [
     'limits that import more than limits',
-    { 'src/core/limits.ts': "import { a } from './a.ts';\nexport const limit = a;\n", 'src/core/a.ts': 'export const a = 1;\n' },
+    {
+      'src/core/limits.ts': "import { a } from './a.ts';\nexport const limit = a;\n",
+      'src/core/a.ts': 'export const a = 1;\n',
+    },
     'limits.ts imports nothing but limits',
   ],
   [
@@ -164,24 +177,34 @@ test.each([
   ],
   [
     'a folder with sixteen files',
-    Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`src/agent/part/${index}.ts`, 'export const a = 1;\n'])),
+    Object.fromEntries(
+      Array.from({ length: 16 }, (_, index) => [`src/agent/part/${index}.ts`, 'export const a = 1;\n']),
+    ),
     'src/agent/part: more than 15 files',
   ],
-  ['a file of 301 lines', { 'src/core/long.ts': `export const long = 1;\n${'\n'.repeat(300)}` }, 'src/core/long.ts: more than 300 lines'],
+  [
+    'a file of 301 lines',
+    { 'src/core/long.ts': `export const long = 1;\n${'\n'.repeat(300)}` },
+    'src/core/long.ts: more than 300 lines',
+  ],
 ])('layering names %s', (_name, files: Record<string, string>, wanted) => {
   expect(violationsWith(files).join('\n')).toContain(wanted);
 });
 
 test('layering lets a type import of node:http and a file that only a test reaches pass', () => {
   const files = {
-    'src/core/limits.ts': "import type { Server } from 'node:http';\nexport const limit = (server: Server) => server;\n",
+    'src/core/limits.ts':
+      "import type { Server } from 'node:http';\nexport const limit = (server: Server) => server;\n",
     'src/core/oracle.ts': 'export const oracle = 1;\n',
     'test/oracle.test.ts': "import { oracle } from '../src/core/oracle.ts';\noracle;\n",
   };
   expect(violationsWith(files)).toEqual([]);
 });
 
-const toyType = { 'src/sinks/toy/toy-type.ts': 'export const toy = {};\n', 'test/toy.ts': "import '../src/sinks/toy/toy-type.ts';\n" };
+const toyType = {
+  'src/sinks/toy/toy-type.ts': 'export const toy = {};\n',
+  'test/toy.ts': "import '../src/sinks/toy/toy-type.ts';\n",
+};
 
 test.each([
   "export const start = (sink) => (sink.type === 'toy' ? 1 : limit);",
@@ -215,6 +238,7 @@ test('layering finds an import of the type of a sink', () => {
 
 test('layering lets a type ask for itself, and files and secrets have kinds', () => {
   const own = "export const isToy = (sink) => sink.type === 'toy';\n";
-  const stat = "import { limit } from '../core/limits.ts';\nexport const start = (stat) => (stat.kind === 'toy' ? 1 : limit);\n";
+  const stat =
+    "import { limit } from '../core/limits.ts';\nexport const start = (stat) => (stat.kind === 'toy' ? 1 : limit);\n";
   expect(violationsWith({ ...toyType, 'src/sinks/toy/toy-type.ts': own, 'src/agent/agent.ts': stat })).toEqual([]);
 });

@@ -13,7 +13,9 @@ test('patterns check finds each pattern that takes the square of a text, with it
 export const b = /^\d+(?:\.\d*)?$/, c = 'x'.replace(/\s+$/, '');
 export const d = new RegExp('(?:a|a)*b' + '$');`;
   expect(await violationsIn(source)).toEqual([
-    expect.stringMatching(/^src\/a\.ts:1: \/\^\\d\+\\\.\?\\d\*\$\/ is 2nd degree polynomial, as on '0' \+ '0'\.repeat\(\d+\)/),
+    expect.stringMatching(
+      /^src\/a\.ts:1: \/\^\\d\+\\\.\?\\d\*\$\/ is 2nd degree polynomial, as on '0' \+ '0'\.repeat\(\d+\)/,
+    ),
     expect.stringMatching(/^src\/a\.ts:2: \/\\s\+\$\/ is 2nd degree polynomial/),
     expect.stringMatching(/^src\/a\.ts:3: \/\(\?:a\|a\)\*b\$\/ is exponential/),
   ]);

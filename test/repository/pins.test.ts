@@ -6,19 +6,54 @@ const digest = `@sha256:${'0a'.repeat(32)}`;
 const commit = `@${'0a'.repeat(20)}`;
 
 test.each<[name: string, file: string, text: string, wanted: string[]]>([
-  ['a Dockerfile’s base', 'Dockerfile', 'FROM debian:12-slim\n', ['Dockerfile:1: the image debian:12-slim has no digest']],
-  ['a base in small letters, for a platform', 'Dockerfile', 'from --platform=linux/amd64 a:1 as b\n', ['Dockerfile:1: the image a:1']],
-  ['a base named by an argument', 'x/Dockerfile.arm', '# one\nARG BASE="a:1"\nFROM ${BASE} AS b\n', ['x/Dockerfile.arm:3: the image a:1']],
-  ['a base named by an argument without a default', 'Dockerfile', 'ARG BASE\nFROM $BASE\n', ['Dockerfile:2: the image $BASE']],
-  ['a base with a digest cut off', 'Dockerfile', `FROM a:1${digest.slice(0, -1)}\n`, ['Dockerfile:1: the image a:1@sha256']],
-  ['an image that files are copied from', 'b.dockerfile', `FROM a:1${digest}\nCOPY --from=b:2 /x /y\n`, ['b.dockerfile:2: the image b:2']],
+  [
+    'a Dockerfile’s base',
+    'Dockerfile',
+    'FROM debian:12-slim\n',
+    ['Dockerfile:1: the image debian:12-slim has no digest'],
+  ],
+  [
+    'a base in small letters, for a platform',
+    'Dockerfile',
+    'from --platform=linux/amd64 a:1 as b\n',
+    ['Dockerfile:1: the image a:1'],
+  ],
+  [
+    'a base named by an argument',
+    'x/Dockerfile.arm',
+    '# one\nARG BASE="a:1"\nFROM ${BASE} AS b\n',
+    ['x/Dockerfile.arm:3: the image a:1'],
+  ],
+  [
+    'a base named by an argument without a default',
+    'Dockerfile',
+    'ARG BASE\nFROM $BASE\n',
+    ['Dockerfile:2: the image $BASE'],
+  ],
+  [
+    'a base with a digest cut off',
+    'Dockerfile',
+    `FROM a:1${digest.slice(0, -1)}\n`,
+    ['Dockerfile:1: the image a:1@sha256'],
+  ],
+  [
+    'an image that files are copied from',
+    'b.dockerfile',
+    `FROM a:1${digest}\nCOPY --from=b:2 /x /y\n`,
+    ['b.dockerfile:2: the image b:2'],
+  ],
   [
     'an image that a step mounts',
     'Dockerfile',
     'FROM scratch\nRUN \\\n  --mount=type=bind,from=b:2,target=/b true\n',
     ['Dockerfile:2: the image b:2'],
   ],
-  ['a Dockerfile’s syntax', 'Dockerfile', '# syntax=docker/dockerfile:1\nFROM scratch\n', ['Dockerfile:1: the image docker/dockerfile:1']],
+  [
+    'a Dockerfile’s syntax',
+    'Dockerfile',
+    '# syntax=docker/dockerfile:1\nFROM scratch\n',
+    ['Dockerfile:1: the image docker/dockerfile:1'],
+  ],
   [
     'an image of Compose',
     'deploy/compose.yaml',
@@ -44,7 +79,12 @@ test.each<[name: string, file: string, text: string, wanted: string[]]>([
     '{{- if .x }}\n      - image: "busybox:1"\n{{- end }}\n',
     ['c/templates/a.yaml:2: the image busybox:1'],
   ],
-  ['an image in a part of a template', 'c/templates/_a.tpl', '  image: busybox\n', ['c/templates/_a.tpl:1: the image busybox']],
+  [
+    'an image in a part of a template',
+    'c/templates/_a.tpl',
+    '  image: busybox\n',
+    ['c/templates/_a.tpl:1: the image busybox'],
+  ],
   [
     'the actions and images of a workflow',
     '.github/workflows/a.yaml',
@@ -76,7 +116,12 @@ test.each<[name: string, file: string, text: string, wanted: string[]]>([
     'runs: {using: docker, image: "docker://a:1"}\n',
     ['action.yml:1: the image a:1'],
   ],
-  ['an example of the documentation', 'docs/a.md', '# A\n\n```yaml\na: 1\nimage: b:2\n```\n', ['docs/a.md:5: the image b:2']],
+  [
+    'an example of the documentation',
+    'docs/a.md',
+    '# A\n\n```yaml\na: 1\nimage: b:2\n```\n',
+    ['docs/a.md:5: the image b:2'],
+  ],
 ])('pins check refuses %s without a digest or commit', (_name, file, text, wanted) => {
   const found = checkPins(makeTree({ [file]: text }));
   expect(found).toEqual(wanted.map((each) => expect.stringContaining(each)));

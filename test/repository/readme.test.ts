@@ -33,7 +33,9 @@ test('README’s configuration ships, and `audit` prints what README shows', asy
   const ours = yaml.replace('/var/log/*.log', `${logs}/*.log`).replace('http://127.0.0.1:4100', service.url);
   // The unfinished line is to be there still when a slow machine gets to the audit.
   const config = ours.replace('{type: file,', '{type: file, partial_timeout: 1h, scan_interval: 100ms,');
-  writeFileSync(join(folder, 'tailrace.yaml'), `data_dir: data\n${config}telemetry: {listen: "127.0.0.1:0"}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, 'tailrace.yaml'), `data_dir: data\n${config}telemetry: {listen: "127.0.0.1:0"}\n`, {
+    mode: 0o600,
+  });
   const agent = startProgram(['run', '--config', join(folder, 'tailrace.yaml')], { TAILRACE_TOKEN: 'token' });
   await addressOf(agent);
   await until('the first file is stored', () => service.stored.length === 2);

@@ -91,7 +91,11 @@ test('an operator is one folder and one line', () => {
 });
 
 const TOY_ENDPOINT = {
-  'tsconfig.service.json': JSON.stringify({ extends: './tsconfig.json', include: [], files: ['src/service/run/service.ts'] }),
+  'tsconfig.service.json': JSON.stringify({
+    extends: './tsconfig.json',
+    include: [],
+    files: ['src/service/run/service.ts'],
+  }),
   'src/service/api/toys.ts': `/** /v2/toys: toys. */
 import { z } from 'zod';
 import { group } from './endpoint.ts';
@@ -130,7 +134,9 @@ test('a group of endpoints is one file and its line', () => {
   const copy = copyWith(TOY_ENDPOINT, [path, 'toys']);
   writeFileSync(join(copy, path), `import { toys } from './toys.ts';\n${read(copy, path)}`);
   expect(run(copy, 'scripts/generate.ts')).toContain('src/client/api-types.ts');
-  expect(read(copy, 'src/client/api-types.ts')).toContain('export interface Toy {\n  readonly id: string; readonly name: string;\n}');
+  expect(read(copy, 'src/client/api-types.ts')).toContain(
+    'export interface Toy {\n  readonly id: string; readonly name: string;\n}',
+  );
   expect(run(copy, 'try.ts').split('\n')).toEqual([
     '{"code":403,"message":"the token may not update datasets"}',
     '{"code":400,"message":"unknown key \\"nam\\"; wanted a JSON object with name (string)"}',
@@ -140,6 +146,9 @@ test('a group of endpoints is one file and its line', () => {
   expect(types(copy, 'tsconfig.service.json')).toBe('');
   expect(checkLayers(copy).filter((violation) => violation.includes('toys'))).toEqual([]);
   // A reply that is not as its schema says does not compile.
-  writeFileSync(join(copy, 'src/service/api/toys.ts'), read(copy, 'src/service/api/toys.ts').replace('id: params.toy', 'key: params.toy'));
+  writeFileSync(
+    join(copy, 'src/service/api/toys.ts'),
+    read(copy, 'src/service/api/toys.ts').replace('id: params.toy', 'key: params.toy'),
+  );
   expect(types(copy, 'tsconfig.service.json')).toMatch(/src\/service\/api\/toys\.ts/);
 });

@@ -93,7 +93,10 @@ test('a sink is one folder and its line', () => {
   expect(types(copy, 'tsconfig.agent.json')).toBe('');
   expect(checkLayers(copy).filter((violation) => violation.includes('toy'))).toEqual([]);
   run(copy, 'src/main.ts', 'run', '--once', '--config', 'toy.yaml');
-  const messages = read(copy, 'toys.ndjson').trimEnd().split('\n').map((line) => (JSON.parse(line) as { message: string }).message); // prettier-ignore
+  const messages = read(copy, 'toys.ndjson')
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { message: string }).message);
   expect(messages).toEqual(['one', 'two']);
   write(copy, 'toy.yaml', read(copy, 'toy.yaml').replace('toys.ndjson', '/dev/full'));
   expect(run(copy, 'src/main.ts', 'check', '--config', join(copy, 'toy.yaml'))).toContain('takes nothing');

@@ -17,9 +17,7 @@ test('size check counts lines of code and styles by room, and names a room that 
   );
   expect(Object.fromEntries(rooms)).toEqual({ src: 1, 'src/a': 4, 'src/service/query': 1, 'test/a': 1 });
   expect(findOversized(rooms, 'src 1\nsrc/a 4\nsrc/service/query 1\ntest/a 1\n')).toEqual([]);
-  expect(findOversized(rooms, 'src 1\nsrc/a 3\nsrc/gone 50\nsrc/service/query 1\n').map((each) => each.split(':')[0])).toEqual([
-    'src/a has 4 lines, over its 3',
-    'test/a has 1 lines and no row',
-    'src/gone has a row and no files',
-  ]);
+  expect(
+    findOversized(rooms, 'src 1\nsrc/a 3\nsrc/gone 50\nsrc/service/query 1\n').map((each) => each.split(':')[0]),
+  ).toEqual(['src/a has 4 lines, over its 3', 'test/a has 1 lines and no row', 'src/gone has a row and no files']);
 });

@@ -94,13 +94,18 @@ test('a source is one folder and its line, and a key of it one row', () => {
   write(
     copy,
     TYPE,
-    read(copy, TYPE).replace('  max_event_bytes', `${row}  max_event_bytes`).replace('{ anyText, list }', '{ anyText, list, size }'),
+    read(copy, TYPE)
+      .replace('  max_event_bytes', `${row}  max_event_bytes`)
+      .replace('{ anyText, list }', '{ anyText, list, size }'),
   );
   const source = 'src/sources/toy/source.ts';
   write(
     copy,
     source,
-    read(copy, source).replace('config.texts.map', 'config.texts.filter((text) => text.length <= config.longestTextBytes).map'),
+    read(copy, source).replace(
+      'config.texts.map',
+      'config.texts.filter((text) => text.length <= config.longestTextBytes).map',
+    ),
   );
   write(copy, 'toy.yaml', read(copy, 'toy.yaml').replace('[one, two]', '[one, three]'));
   expect(run(copy, 'scripts/generate.ts')).toContain('docs/configuration.md');
@@ -108,5 +113,7 @@ test('a source is one folder and its line, and a key of it one row', () => {
   expect(types(copy, 'tsconfig.agent.json')).toBe('');
   expect(said(copy)).toEqual([['one', 'core']]);
   write(copy, 'toy.yaml', read(copy, 'toy.yaml').replace('texts:', 'longest_text: 2KiB, texts:'));
-  expect(run(copy, 'src/main.ts', 'check', '--config', 'toy.yaml')).toContain('`longest_text`: `2KiB` is larger than 1KiB');
+  expect(run(copy, 'src/main.ts', 'check', '--config', 'toy.yaml')).toContain(
+    '`longest_text`: `2KiB` is larger than 1KiB',
+  );
 });

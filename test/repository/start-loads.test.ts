@@ -21,7 +21,9 @@ async function loadedBy(lines: string, url: string): Promise<string[]> {
 sinks: {s: {type: ingest, url: '${url}', token: t, dataset: logs}}\ntelemetry: {listen: '127.0.0.1:0', log_level: error}\n`;
   const file = join(makeTree({ 'tailrace.yaml': config }), 'tailrace.yaml');
   const main = join(import.meta.dirname, '../../src/main.ts');
-  const printed = await runNode(['--import', join(work, 'hook.mjs'), main, 'run', '--once', '--config', file], { TZ: 'UTC' });
+  const printed = await runNode(['--import', join(work, 'hook.mjs'), main, 'run', '--once', '--config', file], {
+    TZ: 'UTC',
+  });
   return printed.split('\n').map((line) => line.replace(/^file:.*\/(node_modules|src)\//, '$1/'));
 }
 
@@ -42,7 +44,14 @@ test('an agent without lines loads no ICU data, no room that it does not use, an
 
 test('run loads nothing of the client commands', async () => {
   const fake = await startFakeService();
-  fake.datasets.set('logs', { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' });
+  fake.datasets.set('logs', {
+    id: 'logs',
+    name: 'logs',
+    description: '',
+    created: '',
+    integrationConfigs: [],
+    who: '',
+  });
   const loaded = await loadedBy('one line\n', fake.url);
   expect(loaded).toContain('src/sinks/ingest/sink.ts');
   expect(fake.events.get('logs')).toHaveLength(1);

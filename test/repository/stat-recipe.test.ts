@@ -31,7 +31,8 @@ test('a number of status is its line where it is counted, and one row', () => {
       files: ['src/cli/top/top.ts', 'src/batcher/send/delivery.ts'],
     }),
   });
-  const change = (path: string, from: string, to: string): void => write(copy, path, read(copy, path).replace(from, to));
+  const change = (path: string, from: string, to: string): void =>
+    write(copy, path, read(copy, path).replace(from, to));
   change('src/telemetry/delivery-stats.ts', '    sentBytes: 0,', '    sentBytes: 0,\n    parcels: 0,');
   const row = `parcels: { value: ({ parcels }) => parcels, metric: ['sink_parcels_total', 'Parcels'], column: 'parcels', top: ['PARCELS', 9], said: 'parcels' },`;
   change('src/telemetry/stats.ts', '  retries: {', `  ${row}\n  retries: {`);

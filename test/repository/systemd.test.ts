@@ -11,7 +11,9 @@ const needed = installed ? '' : ' (needs: apt-get install -y systemd)';
 
 /** Verifies the unit with a program that exists here; what systemd says about it. */
 function verify(text: string): { status: number | null; said: string } {
-  const root = makeTree({ 'tailrace.service': text.replaceAll('/usr/bin/tailrace', '/bin/true').replace(/^Documentation=.*\n/m, '') });
+  const root = makeTree({
+    'tailrace.service': text.replaceAll('/usr/bin/tailrace', '/bin/true').replace(/^Documentation=.*\n/m, ''),
+  });
   const result = spawnSync('systemd-analyze', ['verify', join(root, 'tailrace.service')], { encoding: 'utf8' });
   return { status: result.status, said: result.stdout + result.stderr };
 }
@@ -49,7 +51,9 @@ test('systemd unit lets a drain finish and does not forbid what V8 needs', () =>
 
 test.skipIf(!installed)(`systemd unit exposes no more than the sandbox allows${needed}`, () => {
   const root = makeTree({ 'tailrace.service': unit });
-  const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', join(root, 'tailrace.service')], { encoding: 'utf8' });
+  const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', join(root, 'tailrace.service')], {
+    encoding: 'utf8',
+  });
   expect(Number(/exposure level for \S+ (\d+\.\d+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(1.3);
 });
 

@@ -34,7 +34,10 @@ export function copyTree(files: Readonly<Record<string, string>>): string {
 }
 
 /** Also with a line at the end of a list. */
-export function copyWith(files: Readonly<Record<string, string>>, [path, added]: readonly [path: string, added: string]): string {
+export function copyWith(
+  files: Readonly<Record<string, string>>,
+  [path, added]: readonly [path: string, added: string],
+): string {
   const copy = copyTree(files);
   write(copy, path, read(copy, path).replace('] as const;', `  ${added},\n] as const;`));
   return copy;

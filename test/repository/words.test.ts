@@ -4,8 +4,10 @@ import { makeTree } from '../support/temp-tree.ts';
 
 test('words check finds phrases in comments and names of tests, with their lines, and none in code', () => {
   const tree = makeTree({
-    'src/a.ts': "/**\n * What is read\n * stands here.\n */\nexport const said = 'what was'; // there are none\nconst a = 'http://told';\n",
-    'test/a.test.ts': "test('file is told', run);\ntest.each([1])('reads on', run);\ndescribe.each(rows)('what can be', run);\n",
+    'src/a.ts':
+      "/**\n * What is read\n * stands here.\n */\nexport const said = 'what was'; // there are none\nconst a = 'http://told';\n",
+    'test/a.test.ts':
+      "test('file is told', run);\ntest.each([1])('reads on', run);\ndescribe.each(rows)('what can be', run);\n",
   });
   expect(findPhrases(tree)).toEqual([
     'src/a.ts:2: What is',

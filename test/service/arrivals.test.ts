@@ -41,7 +41,8 @@ describe('arrivals', () => {
 
   // Symptom: one token's queries took all places.
   test('take so many waits and no more, half of them of one holder', async ({ arrivals }) => {
-    const wait = (n: number, holder: string): Promise<boolean> => arrivals.wait(n % 3, performance.now(), MINUTE, never, holder);
+    const wait = (n: number, holder: string): Promise<boolean> =>
+      arrivals.wait(n % 3, performance.now(), MINUTE, never, holder);
     const refused = { status: 429, headers: { 'Retry-After': '1' } };
     const half = SERVICE_HELD_QUERIES / 2;
     const waits = Array.from({ length: half }, (_, n) => wait(n, 'one page'));

@@ -49,16 +49,26 @@ describe('clients that do not go on', () => {
     const stalled = Array.from({ length: 6 }, () => open(client, ask(greedy), false));
     const last = open(client, ask(greedy), true);
     await until('an answer to each', () => last.text().includes('\r\n\r\n'));
-    const answer = await client.call('POST', '/v1/query/_apl?format=tabular', { token: honest, body: { apl: 'logs | take 50000' } });
+    const answer = await client.call('POST', '/v1/query/_apl?format=tabular', {
+      token: honest,
+      body: { apl: 'logs | take 50000' },
+    });
     expect((answer.json['tables'] as { columns: unknown[][] }[])[0]!.columns[0]).toHaveLength(50_000);
     // Those that stall are closed in the end, and what they held is there again.
     await until(
       'an answer',
       async () =>
-        (await client.call('POST', '/v1/query/_apl?format=tabular', { token: greedy, body: { apl: 'logs | take 50000' } })).status === 200,
+        (
+          await client.call('POST', '/v1/query/_apl?format=tabular', {
+            token: greedy,
+            body: { apl: 'logs | take 50000' },
+          })
+        ).status === 200,
     );
     for (const each of stalled) each.socket.resume();
-    await until('the end of those that stalled', () => stalled.every((each) => each.isClosed() || each.text().startsWith('HTTP/1.1 429')));
+    await until('the end of those that stalled', () =>
+      stalled.every((each) => each.isClosed() || each.text().startsWith('HTTP/1.1 429')),
+    );
     const refused = [last, ...stalled].filter((each) => each.text().startsWith('HTTP/1.1 429'));
     expect(refused[0]?.text()).toMatch(/Retry-After: 5[\s\S]*read them/i);
   });
@@ -70,7 +80,9 @@ describe('clients that do not go on', () => {
       expect(left.text()).toMatch(/^HTTP\/1.1 200/);
       left.socket.destroy();
       expect((await client.call('GET', '/v1/queries')).json).toEqual([]);
-      expect((await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: 'logs | count' } })).status).toBe(200);
+      expect(
+        (await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: 'logs | count' } })).status,
+      ).toBe(200);
     }
   });
 
@@ -89,7 +101,10 @@ describe('clients that do not go on', () => {
         })
       ).json,
     ).toMatchObject({ ingested: 1 });
-    await until('the end of the others', () => slow.filter((each) => each.text().startsWith('HTTP/1.1 408')).length === 32);
+    await until(
+      'the end of the others',
+      () => slow.filter((each) => each.text().startsWith('HTTP/1.1 408')).length === 32,
+    );
     await until('their connections', () => slow.every((each) => each.isClosed()));
   });
 
@@ -109,7 +124,10 @@ describe('clients that do not go on', () => {
   });
 
   test('a CSV body of commas is refused at the first column too many', async () => {
-    const answer = await client.call('POST', '/v1/ingest/logs', { headers: { 'content-type': 'text/csv' }, body: ','.repeat(9 * MIB) });
+    const answer = await client.call('POST', '/v1/ingest/logs', {
+      headers: { 'content-type': 'text/csv' },
+      body: ','.repeat(9 * MIB),
+    });
     expect(answer.json).toEqual({ code: 400, message: `line 1 has more than ${SERVICE_CSV_COLUMNS} columns` });
   });
 
@@ -117,7 +135,10 @@ describe('clients that do not go on', () => {
   test('a kept reply with many failures has the counts and the first of them; the first answer has all', async () => {
     const body = Array.from({ length: 10_000 }, (_, n) => `{"_time":"never ${n} ${'z'.repeat(60)}"}`).join('\n');
     const send = () =>
-      client.call('POST', '/v1/ingest/logs', { headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': 'many' }, body });
+      client.call('POST', '/v1/ingest/logs', {
+        headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': 'many' },
+        body,
+      });
     const [first, second] = [await send(), await send()];
     expect(first.text.length).toBeGreaterThan(SERVICE_KEPT_REPLY);
     expect(first.json['failures']).toHaveLength(10_000);
@@ -149,11 +170,14 @@ describe('packed bodies', () => {
     expect(length).toBe(wanted.length === 2 ? plain.length + 8 : plain.length);
   });
 
-  test.each(['gzip', 'zstd', 'deflate', 'br'])('a bomb in %s is a 413, and takes no more room than the limit', async (encoding) => {
-    const pack = { gzip: gzipSync, zstd: zstdCompressSync, deflate: deflateSync, br: brotliCompressSync }[encoding]!;
-    const bomb = pack(Buffer.alloc(LIMIT + 1));
-    await expect(unpackAndNote(bomb, encoding)).rejects.toMatchObject({ status: 413 });
-  });
+  test.each(['gzip', 'zstd', 'deflate', 'br'])(
+    'a bomb in %s is a 413, and takes no more room than the limit',
+    async (encoding) => {
+      const pack = { gzip: gzipSync, zstd: zstdCompressSync, deflate: deflateSync, br: brotliCompressSync }[encoding]!;
+      const bomb = pack(Buffer.alloc(LIMIT + 1));
+      await expect(unpackAndNote(bomb, encoding)).rejects.toMatchObject({ status: 413 });
+    },
+  );
 
   test('a bomb that says it is small is unpacked no further than that, then no further than the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(4 * LIMIT));

@@ -7,7 +7,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startClickhouse, type ClickhouseServer } from '../support/clickhouse.ts';
 import { makeTree } from '../support/temp-tree.ts';
-import { clientOf, startForTest, startOn, totalsOf, type Answer, type Client, type ServiceUnderTest } from './support.ts';
+import {
+  clientOf,
+  startForTest,
+  startOn,
+  totalsOf,
+  type Answer,
+  type Client,
+  type ServiceUnderTest,
+} from './support.ts';
 
 let under: ServiceUnderTest;
 let client: Client;
@@ -34,8 +42,10 @@ const send = (key: string, n: number): Promise<Answer> =>
     headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': key },
     body: `{"n":${n}}\n{"n":${n},"_time":"2020-01-01T00:00:00Z"}`,
   });
-const query = (): Promise<Answer> => client.call('POST', `/v1/datasets/${name}/query`, { body: { aggregations: [{ op: 'count' }] } });
-const count = async (): Promise<unknown> => totalsOf(await client.query(name, { aggregations: [{ op: 'count' }] }))['COUNT'];
+const query = (): Promise<Answer> =>
+  client.call('POST', `/v1/datasets/${name}/query`, { body: { aggregations: [{ op: 'count' }] } });
+const count = async (): Promise<unknown> =>
+  totalsOf(await client.query(name, { aggregations: [{ op: 'count' }] }))['COUNT'];
 const trim = (): Promise<Answer> => client.call('POST', `/v1/datasets/${name}/trim`, { body: { maxDuration: '720h' } });
 /** Asks again while a server is only slow, as a healthy one on a busy machine may be; `hanging` is one that is expected not to answer. */
 async function patiently(ask: () => Promise<Answer>, hanging?: ClickhouseServer): Promise<Answer> {
@@ -61,7 +71,10 @@ describe('a server that is gone', () => {
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.length).toBeLessThan(KEYS.length);
     for (const answer of refused)
-      expectAway(answer, /^the events could not be stored \(the engine at \S+ cannot be reached: .*\): send them again later$/);
+      expectAway(
+        answer,
+        /^the events could not be stored \(the engine at \S+ cannot be reached: .*\): send them again later$/,
+      );
     expectAway(await query(), /^the engine at \S+ cannot reach another of its servers: /);
     expect((await client.call('GET', '/v1/datasets')).status).toBe(200);
     await second.restart();
@@ -104,13 +117,15 @@ describe('a server that hangs', () => {
       const refused = answers.filter(({ status }) => status !== 200);
       expect(refused.length).toBeGreaterThan(0);
       expect(refused.length).toBeLessThan(KEYS.length);
-      for (const answer of refused) expectAway(answer, /^the events could not be stored \(the engine at \S+ does not answer\)/);
+      for (const answer of refused)
+        expectAway(answer, /^the events could not be stored \(the engine at \S+ does not answer\)/);
       expectAway(await query(), /does not answer$/);
     } finally {
       second.process.kill('SIGCONT');
     }
     await expect.poll(async () => (await query()).status, { timeout: 600_000 }).toBe(200);
-    for (const [n, key] of KEYS.entries()) expect((await patiently(() => send(`${key} more`, n))).json['ingested']).toBe(2);
+    for (const [n, key] of KEYS.entries())
+      expect((await patiently(() => send(`${key} more`, n))).json['ingested']).toBe(2);
     expect(await count()).toBe(KEYS.length * 4);
   }, 480_000);
 });

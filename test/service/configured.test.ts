@@ -52,14 +52,27 @@ describe('a header prefix', () => {
   test('is that of every header of the service’s own, in requests and replies; the default one means nothing then', async () => {
     const client = await start({ headerPrefix: 'X-Acme-' });
     await client.createDataset('logs');
-    const headers = { 'content-type': 'text/csv', 'x-acme-event-labels': '{"team":"core"}', 'x-acme-csv-fields': 'a,b' };
+    const headers = {
+      'content-type': 'text/csv',
+      'x-acme-event-labels': '{"team":"core"}',
+      'x-acme-csv-fields': 'a,b',
+    };
     const stored = await client.call('POST', '/v1/ingest/logs', { headers, body: '1,2\n' });
     expect([stored.json['ingested'], stored.headers.get('x-service-trace-id')]).toEqual([1, null]);
     expect(stored.headers.get('x-acme-trace-id')).toMatch(/^[0-9a-f-]{36}$/);
-    const others = { 'content-type': 'text/csv', 'x-service-event-labels': '{"team":"none"}', 'x-service-csv-fields': 'c,d' };
-    expect((await client.call('POST', '/v1/ingest/logs', { headers: others, body: 'a,b\n3,4\n' })).json['ingested']).toBe(1);
+    const others = {
+      'content-type': 'text/csv',
+      'x-service-event-labels': '{"team":"none"}',
+      'x-service-csv-fields': 'c,d',
+    };
+    expect(
+      (await client.call('POST', '/v1/ingest/logs', { headers: others, body: 'a,b\n3,4\n' })).json['ingested'],
+    ).toBe(1);
     const { matches } = await client.query('logs', { order: [{ field: 'a' }] });
-    expect(matches.map(({ data }) => data)).toEqual([{ a: 1, b: 2, team: 'core' }, { a: 3, b: 4 }]); // prettier-ignore
+    expect(matches.map(({ data }) => data)).toEqual([
+      { a: 1, b: 2, team: 'core' },
+      { a: 3, b: 4 },
+    ]);
     const personal = (name: string) =>
       client.call('GET', '/v1/datasets', { token: client.personalToken, headers: { [name]: client.orgId } });
     expect([(await personal('x-acme-org-id')).status, (await personal('x-service-org-id')).status]).toEqual([200, 403]);
@@ -70,7 +83,10 @@ describe('a header prefix', () => {
 
 describe('a monthly quota', () => {
   const send = (client: Client, key: string, body = '{"a":1}') =>
-    client.call('POST', '/v1/ingest/logs', { headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': key }, body });
+    client.call('POST', '/v1/ingest/logs', {
+      headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': key },
+      body,
+    });
 
   test('used up, ingest is 430 until the next month, over a restart too; known keys and queries go on', async () => {
     const client = await start({ limits: { monthlyBytes: 20 } });
@@ -80,7 +96,10 @@ describe('a monthly quota', () => {
     expect((await send(client, 'bad', '{"a":')).status).toBe(200);
     expect((await send(client, 'last', '{"a":12345}')).status).toBe(200);
     const over = await send(client, 'over');
-    expect(over.json).toEqual({ code: 430, message: expect.stringMatching(/quota of 20 bytes .* starts anew at \d{4}-\d\d-01T00:00:00/) });
+    expect(over.json).toEqual({
+      code: 430,
+      message: expect.stringMatching(/quota of 20 bytes .* starts anew at \d{4}-\d\d-01T00:00:00/),
+    });
     expect(Number(over.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await send(client, 'first')).text).toBe(first.text);
     expect((await client.query('logs')).matches).toHaveLength(2);
@@ -89,7 +108,9 @@ describe('a monthly quota', () => {
     const again = await startOn(dataDir, { limits: { monthlyBytes: 2_000_000_000 } });
     const later = clientOf(again.address, client);
     expect((await send(later, 'later')).status).toBe(200);
-    const [org] = (await later.call('GET', '/v1/orgs', { token: client.personalToken })).json as unknown as { license: object }[];
+    const [org] = (await later.call('GET', '/v1/orgs', { token: client.personalToken })).json as unknown as {
+      license: object;
+    }[];
     expect(org!.license).toMatchObject({ monthlyIngestGb: 2 });
     await again.close();
     const strict = await startOn(dataDir, { limits: { monthlyBytes: 30 } });
@@ -142,7 +163,9 @@ describe('limits', () => {
         'wide',
         Array.from({ length: 5000 }, (_, k) => ({ text: `${n} ${k} ${'x'.repeat(1000)}` })),
       );
-    const query = await client.call('POST', '/v1/datasets/wide/query', { body: { aggregations: [{ op: 'count' }], groupBy: ['text'] } });
+    const query = await client.call('POST', '/v1/datasets/wide/query', {
+      body: { aggregations: [{ op: 'count' }], groupBy: ['text'] },
+    });
     expect(query.json).toEqual({ code: 400, message: expect.stringContaining('memory limit of 32 MiB') });
     expect((await client.query('wide', { limit: 1 })).matches).toHaveLength(1);
   });
@@ -181,10 +204,13 @@ describe('retention', () => {
     await service.close();
     const again = await startOn(dataDir);
     const later = clientOf(again.address, client);
-    const days = async (name: string): Promise<unknown[]> => (await later.query(name)).matches.map(({ data }) => data['days']);
+    const days = async (name: string): Promise<unknown[]> =>
+      (await later.query(name)).matches.map(({ data }) => data['days']);
     await expect.poll(() => days('short'), { timeout: 600_000 }).toEqual([0, 5]);
     expect(await days('long')).toEqual([0, 5, 20]);
-    const off = await later.call('PUT', '/v2/datasets/short', { body: { useRetentionPeriod: false, retentionDays: 10 } });
+    const off = await later.call('PUT', '/v2/datasets/short', {
+      body: { useRetentionPeriod: false, retentionDays: 10 },
+    });
     expect(off.json).toMatchObject({ useRetentionPeriod: false, retentionDays: 0 });
     await again.close();
   });

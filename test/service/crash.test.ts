@@ -39,7 +39,9 @@ interface Batch {
 
 /** Sends under the key; false when no 200 came. A batch spreads over three years, so that one insert makes several parts. */
 async function send(client: Client, key: string, { from, count }: Batch): Promise<boolean> {
-  const events = Array.from({ length: count }, (_, n) => JSON.stringify({ _time: `${2023 + (n % 3)}-05-05T00:00:00Z`, seq: from + n }));
+  const events = Array.from({ length: count }, (_, n) =>
+    JSON.stringify({ _time: `${2023 + (n % 3)}-05-05T00:00:00Z`, seq: from + n }),
+  );
   const headers = { 'content-type': 'application/x-ndjson', 'idempotency-key': key };
   try {
     const answer = await client.call('POST', '/v1/ingest/logs', { headers, body: events.join('\n') });
@@ -52,7 +54,11 @@ async function send(client: Client, key: string, { from, count }: Batch): Promis
 }
 
 /** `kill` makes something die after a while and resolves once everything runs again. Returns how many events were sent. */
-async function storm(data: string, engine: string, kill: (running: Running, nth: number) => Promise<void>): Promise<number> {
+async function storm(
+  data: string,
+  engine: string,
+  kill: (running: Running, nth: number) => Promise<void>,
+): Promise<number> {
   let next = 0;
   const open = new Map<string, Batch>();
   let running = await start(data, engine);
@@ -72,7 +78,8 @@ async function storm(data: string, engine: string, kill: (running: Running, nth:
       await kill(running, nth);
       over.abort();
       await Promise.all(senders);
-      if (running.program.process.exitCode !== null || running.program.process.signalCode !== null) running = await start(data, engine);
+      if (running.program.process.exitCode !== null || running.program.process.signalCode !== null)
+        running = await start(data, engine);
       for (const [key, batch] of open) {
         expect(await send(running.client, key, batch)).toBe(true);
         open.delete(key);

@@ -15,10 +15,14 @@ const { under } = serviceForSuite();
 /** Runs the text in bash, stopping at the first failure; every refused request is one. */
 function bash(text: string): Promise<{ code: number | null; out: string }> {
   const { url, apiToken, personalToken, orgId } = under.client;
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', `curl() { command curl -sS --fail-with-body "$@"; }\n${text}`], {
-    env: { PATH: process.env['PATH'], URL: url, TOKEN: apiToken, PERSONAL: personalToken, ORG: orgId },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    'bash',
+    ['-euo', 'pipefail', '-c', `curl() { command curl -sS --fail-with-body "$@"; }\n${text}`],
+    {
+      env: { PATH: process.env['PATH'], URL: url, TOKEN: apiToken, PERSONAL: personalToken, ORG: orgId },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let out = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (out += chunk.toString()));
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, out })));
@@ -51,7 +55,11 @@ describe('docs/service.md', () => {
     for (const [path, methods] of Object.entries(paths)) {
       const pattern = new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
       for (const method of Object.keys(methods))
-        expect([method, path, shown.some((line) => line.method === method && pattern.test(line.path))]).toEqual([method, path, true]);
+        expect([method, path, shown.some((line) => line.method === method && pattern.test(line.path))]).toEqual([
+          method,
+          path,
+          true,
+        ]);
     }
   });
 });

@@ -42,7 +42,14 @@ describe('Host', () => {
         { code: 403, message: expect.stringContaining(`--allow-host ${host.split(':')[0]}`) },
       ]);
     }
-    for (const host of ['localhost', 'LOCALHOST:4100', '127.0.0.1', '[::1]:4100', 'logs.example.org', 'Logs.Example.org:443'])
+    for (const host of [
+      'localhost',
+      'LOCALHOST:4100',
+      '127.0.0.1',
+      '[::1]:4100',
+      'logs.example.org',
+      'Logs.Example.org:443',
+    ])
       expect((await ask(under.client.url + path, { host })).status).not.toBe(403);
   });
 
@@ -50,9 +57,13 @@ describe('Host', () => {
   const raw = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
       let answer = '';
-      const socket = connect(Number(new URL(under.client.url).port), '127.0.0.1', () => socket.end(text.replaceAll('\n', '\r\n')));
+      const socket = connect(Number(new URL(under.client.url).port), '127.0.0.1', () =>
+        socket.end(text.replaceAll('\n', '\r\n')),
+      );
       socket.on('data', (chunk) => (answer += String(chunk))).on('error', reject);
-      socket.on('close', () => resolve(`${answer.slice(9, 12)} ${/"message":"[^"]{5}/.test(answer) ? 'says why' : ''}`.trim()));
+      socket.on('close', () =>
+        resolve(`${answer.slice(9, 12)} ${/"message":"[^"]{5}/.test(answer) ? 'says why' : ''}`.trim()),
+      );
     });
 
   // Symptom: of two Host headers the first counted, and the address in the request's first line not at all, for /metrics, too.
@@ -101,11 +112,18 @@ describe('Host', () => {
 });
 
 describe('pages of other origins', () => {
-  const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type' };
+  const preflight = {
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization,content-type',
+  };
 
   test('may ask nothing by default', async () => {
     const { client, stop } = await startForTest();
-    const { status, headers } = await ask(`${client.url}/v1/datasets`, { origin: 'https://app.example', ...preflight }, 'OPTIONS');
+    const { status, headers } = await ask(
+      `${client.url}/v1/datasets`,
+      { origin: 'https://app.example', ...preflight },
+      'OPTIONS',
+    );
     await stop();
     expect(status).toBe(403);
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
@@ -131,13 +149,19 @@ describe('pages of other origins', () => {
       const { headers } = await ask(url, { origin: other, ...preflight }, 'OPTIONS');
       expect(headers['access-control-allow-origin']).toBeUndefined();
     }
-    expect(first.headers['access-control-allow-credentials'] ?? asked.headers['access-control-allow-credentials']).toBeUndefined();
+    expect(
+      first.headers['access-control-allow-credentials'] ?? asked.headers['access-control-allow-credentials'],
+    ).toBeUndefined();
     await stop();
   });
 
   test('of any origin may ask where * is named', async () => {
     const { client, stop } = await startForTest({ corsOrigins: ['*'] });
-    const { headers } = await ask(`${client.url}/v1/datasets`, { origin: 'https://any.example', ...preflight }, 'OPTIONS');
+    const { headers } = await ask(
+      `${client.url}/v1/datasets`,
+      { origin: 'https://any.example', ...preflight },
+      'OPTIONS',
+    );
     await stop();
     expect(headers['access-control-allow-origin']).toBe('*');
   });
@@ -182,7 +206,13 @@ describe('the data folder', () => {
 describe('the tokens of the first start', () => {
   test('may do what each is for: agents ingest, programs query, deleting takes a person', async () => {
     const { ready, end } = run({ data: makeTree({}), json: true });
-    const { url, org_id: orgId, api_token: apiToken, personal_token: personalToken, ingest_token: ingestToken } = await ready();
+    const {
+      url,
+      org_id: orgId,
+      api_token: apiToken,
+      personal_token: personalToken,
+      ingest_token: ingestToken,
+    } = await ready();
     const client = clientOf(url, { apiToken: apiToken!, personalToken: personalToken!, orgId });
     const statuses = async (token: string): Promise<number[]> => {
       const headers = { 'x-service-org-id': orgId };
@@ -244,7 +274,8 @@ describe('the tokens of the first start', () => {
     const env = { TAILRACE_API_TOKEN: 'xaat-leaked' };
     const first = run({ data, json: true }, env);
     const { url, org_id: orgId, personal_token: personalToken } = await first.ready();
-    const of = (address: string) => clientOf(address, { apiToken: 'xaat-leaked', personalToken: personalToken!, orgId });
+    const of = (address: string) =>
+      clientOf(address, { apiToken: 'xaat-leaked', personalToken: personalToken!, orgId });
     const by = { token: personalToken!, headers: { 'x-service-org-id': orgId } };
     expect((await of(url).call('POST', '/v2/tokens/environment-api/regenerate', { ...by, body: {} })).status).toBe(200);
     await first.end();

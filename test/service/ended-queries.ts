@@ -17,7 +17,8 @@ const BATCH = 100;
 
 const TOKEN = 'ends-token';
 
-const ask = (client: Client, apl: string): Promise<Answer> => client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl } });
+const ask = (client: Client, apl: string): Promise<Answer> =>
+  client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl } });
 const rowsOf = async (client: Client, apl: string): Promise<readonly unknown[][]> => {
   const answer = await ask(client, apl);
   expect([apl, answer.status, answer.text.slice(0, 300)]).toEqual([apl, 200, expect.anything()]);
@@ -34,7 +35,11 @@ async function tryBegin(client: Client, id: string) {
   let isOver = false;
   const answer = fetch(`${client.url}/v1/query/_apl?format=tabular`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${client.apiToken}`, 'content-type': 'application/json', 'x-service-query-id': id },
+    headers: {
+      authorization: `Bearer ${client.apiToken}`,
+      'content-type': 'application/json',
+      'x-service-query-id': id,
+    },
     body: JSON.stringify({ apl: LONG }),
     signal: leaving.signal,
   }).then(
@@ -126,7 +131,9 @@ async function checkAnswers(client: Client, { sent, put }: ReturnType<typeof sta
   expect(await rowsOf(client, `logs | where n < 10 | summarize sum(n), min(n), max(n) by k`)).toEqual([[1, 45, 0, 9]]);
   expect(await rowsOf(client, 'logs | where n < 3 | join kind=inner (logs | where n < 3) on n | count')).toEqual([[3]]);
   const structured = { aggregations: [{ op: 'count' }], filter: { op: '<', field: 'n', value: 7 } };
-  expect((await client.call('POST', '/v1/datasets/logs/query', { body: structured })).json['status']).toMatchObject({ rowsMatched: 7 });
+  expect((await client.call('POST', '/v1/datasets/logs/query', { body: structured })).json['status']).toMatchObject({
+    rowsMatched: 7,
+  });
   expect((await ask(client, 'logs | wher x')).status).toBe(400);
   expect((await ask(client, 'none | count')).status).toBe(404);
   // A key that was stored before is not stored again.

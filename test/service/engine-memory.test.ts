@@ -32,11 +32,12 @@ test('a query that fills the memory alone is a 400 that says what to write, and 
   for (let n = 0; n < 3; n++) {
     await expect(engine.query(TOO_MUCH)).rejects.toMatchObject({
       status: 400,
-      message: 'the query needs more memory than the engine has: take a shorter time, or fewer fields, rows or groups, or start the service with more memory (--memory)',
+      message:
+        'the query needs more memory than the engine has: take a shorter time, or fewer fields, rows or groups, or start the service with more memory (--memory)',
     });
     expect((await engine.query(ENOUGH)).rows.at(0)).toEqual(['2000000']);
   }
-}); // prettier-ignore
+});
 
 test('beside an insert, also one that waits or ends meanwhile, it is a 429 with Retry-After', async () => {
   const block = new RowBlock(0n);

@@ -43,7 +43,7 @@ const ADDRESSES: readonly (readonly [address: string, shown: string])[] = [
   ['clickhouse:/u:SECRET@h', 'clickhouse:***@h'],
   ['u:SECRET@h:8123', 'u:***@h:8123'],
   ['//u:SECRET@h', '//u:***@h'],
-]; // prettier-ignore
+];
 
 test.each(ADDRESSES)('%j is shown as %s', (address, shown) => {
   expect(hidePassword(address)).toBe(shown);
@@ -58,7 +58,11 @@ test.each(ADDRESSES)('%j is shown as %s', (address, shown) => {
 
 test('commands that refuse an address, or a folder for it, do not show its password', async () => {
   const data = makeTree({});
-  for (const address of ['clickhouse://u:SEC@RET@127.0.0.1:1/db', 'CLICKHOUSE://u:SECRET', 'clickhouse://u:SECRET@127.0.0.1:1/db'])
+  for (const address of [
+    'clickhouse://u:SEC@RET@127.0.0.1:1/db',
+    'CLICKHOUSE://u:SECRET',
+    'clickhouse://u:SECRET@127.0.0.1:1/db',
+  ])
     for (const args of [
       ['serve', '--listen', '127.0.0.1:0', '--json', '--data', data, '--engine', address],
       ['migrate', '--json', '--data', data, '--to', address],
@@ -122,9 +126,17 @@ test('a server that repeats what it was sent brings no password into replies, me
   expect(echoed).toBeGreaterThan(5);
   const all = [...replies, ...logged].join('\n');
   expect(all).toContain('(hidden)');
-  for (const form of ['SEC', 'RET', Buffer.from('default:SECRET').toString('base64').slice(-6)]) expect(all).not.toContain(form);
+  for (const form of ['SEC', 'RET', Buffer.from('default:SECRET').toString('base64').slice(-6)])
+    expect(all).not.toContain(form);
   // Symptom: `migrate` on a folder that had moved already printed how to start the service, with the password.
   await service.close();
-  const moving = moveToCluster({ dataDir, to: 'clickhouse://u:SECRET@h', sync: false, log, env: {}, onProgress: () => undefined });
+  const moving = moveToCluster({
+    dataDir,
+    to: 'clickhouse://u:SECRET@h',
+    sync: false,
+    log,
+    env: {},
+    onProgress: () => undefined,
+  });
   await expect(moving).rejects.toMatchObject({ fix: 'start it with --engine clickhouse://u:***@h' });
 }, 60_000);

@@ -36,7 +36,9 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
   let tables = 0;
   let tokens = 0;
   const open = (options: EngineOptions = { limits: LIMITS, sync: false }): Promise<Engine> =>
-    cluster ? openClickhouse(parseClickhouseUrl(cluster.url, {}), 'instance-1', options, silentLog) : openChdb(dataDir, options);
+    cluster
+      ? openClickhouse(parseClickhouseUrl(cluster.url, {}), 'instance-1', options, silentLog)
+      : openChdb(dataDir, options);
   const filled = async (count: number, inserts = 4): Promise<string> => {
     const table = tableOf(++tables);
     await engine.createTable(table);
@@ -46,7 +48,8 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     }
     return table;
   };
-  const count = async (table: string): Promise<number> => Number((await engine.ask(`select count() from ${table}`))[0]?.[0]);
+  const count = async (table: string): Promise<number> =>
+    Number((await engine.ask(`select count() from ${table}`))[0]?.[0]);
 
   beforeAll(async () => {
     dataDir = tempDir();
@@ -90,7 +93,10 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     ['60 KiB', `'\\\t`.repeat(20 * 1024)],
   ])('a bound text comes through unchanged: %s', async (_name, text) => {
     const list = [text.slice(0, 20_000), 'b'];
-    expect((await engine.query('select {p0:String}, {p1:Array(String)}', { p0: text, p1: list })).rows.at(0)).toEqual([text, list]);
+    expect((await engine.query('select {p0:String}, {p1:Array(String)}', { p0: text, p1: list })).rows.at(0)).toEqual([
+      text,
+      list,
+    ]);
   });
 
   test('a longer one is a 400', async () => {
@@ -105,7 +111,9 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
   test('numbers keep their digits, and the values that JSON has not come as text', async () => {
     const sql = 'select {big:Int64}, {list:Array(UInt64)}, 1/0, -1/0, nan, null, true';
     const { rows: found } = await engine.query(sql, { big: -9223372036854775808n, list: [18446744073709551615n, 1n] });
-    expect([...found]).toEqual([['-9223372036854775808', ['18446744073709551615', '1'], 'inf', '-inf', 'nan', null, true]]);
+    expect([...found]).toEqual([
+      ['-9223372036854775808', ['18446744073709551615', '1'], 'inf', '-inf', 'nan', null, true],
+    ]);
     expect(await engine.ask('select 9007199254740993')).toEqual([['9007199254740993']]);
   });
 
@@ -136,13 +144,17 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
 
   test('inserts, selects and deletes at once do not disturb one another', async () => {
     const table = await filled(400);
-    const more = Array.from({ length: 12 }, (_, n) => engine.insert(table, rows(100, 400 + n * 100), `many-${kind}-${n}`, `key ${n}`));
+    const more = Array.from({ length: 12 }, (_, n) =>
+      engine.insert(table, rows(100, 400 + n * 100), `many-${kind}-${n}`, `key ${n}`),
+    );
     const reads = Array.from({ length: 12 }, () => count(table));
     const gone = engine.deleteRows(table, `i['n'] < 400`);
     for (const read of await Promise.all(reads)) expect(read).toBeLessThanOrEqual(1600);
     await Promise.all(more);
     expect(await gone).toBe(400);
-    expect(await engine.ask(`select count(), uniqExact(i['n']), sum(i['n']) from ${table}`)).toEqual([['1200', '1200', '1199400']]);
+    expect(await engine.ask(`select count(), uniqExact(i['n']), sum(i['n']) from ${table}`)).toEqual([
+      ['1200', '1200', '1199400'],
+    ]);
   });
 
   test.each([
@@ -168,7 +180,8 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     };
     engine = await open({ limits: LIMITS, sync: true });
     const later = await filled(4);
-    for (const name of [table, later]) expect(await made(name)).toMatch(/fsync_after_insert = 1, fsync_part_directory = 1/);
+    for (const name of [table, later])
+      expect(await made(name)).toMatch(/fsync_after_insert = 1, fsync_part_directory = 1/);
     await engine.close();
     engine = await open();
     for (const name of [table, later]) {
@@ -195,7 +208,9 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     await second!.kill();
     await expect(engine.query(`select count() from ${table}`)).rejects.toMatchObject({ status: 503 });
     const key = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-    const results = await Promise.allSettled(key.map((each) => engine.insert(table, rows(1, 50), `away-${each}`, each)));
+    const results = await Promise.allSettled(
+      key.map((each) => engine.insert(table, rows(1, 50), `away-${each}`, each)),
+    );
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['fulfilled', 'rejected']));
     await expect(engine.quiesce()).rejects.toMatchObject({ status: 503 });
     await second!.restart();
@@ -229,9 +244,18 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
 
 describe('the address of a cluster', () => {
   test.each([
-    ['clickhouse://db', { hosts: ['http://db:8123'], user: 'default', password: '', database: 'tailrace', cluster: '' }],
-    ['clickhouse://me:p%40ss@db:9/logs?secure=1', { hosts: ['https://db:9'], user: 'me', password: 'p@ss', database: 'logs', cluster: '' }],
-    ['clickhouse://db/?secure=true', { hosts: ['https://db:8443'], user: 'default', password: '', database: 'tailrace', cluster: '' }],
+    [
+      'clickhouse://db',
+      { hosts: ['http://db:8123'], user: 'default', password: '', database: 'tailrace', cluster: '' },
+    ],
+    [
+      'clickhouse://me:p%40ss@db:9/logs?secure=1',
+      { hosts: ['https://db:9'], user: 'me', password: 'p@ss', database: 'logs', cluster: '' },
+    ],
+    [
+      'clickhouse://db/?secure=true',
+      { hosts: ['https://db:8443'], user: 'default', password: '', database: 'tailrace', cluster: '' },
+    ],
     [
       'clickhouse://a:1,[::1]:2/x?cluster=two',
       { hosts: ['http://a:1', 'http://[::1]:2'], user: 'default', password: '', database: 'x', cluster: 'two' },
@@ -254,6 +278,8 @@ describe('the address of a cluster', () => {
     'clickhouse://a?user=x',
     'clickhouse://a,b/x',
   ])('%s is refused with how to write it', (text) => {
-    expect(() => parseClickhouseUrl(text, {})).toThrow(expect.objectContaining({ fix: expect.stringContaining('clickhouse://user@host') }));
+    expect(() => parseClickhouseUrl(text, {})).toThrow(
+      expect.objectContaining({ fix: expect.stringContaining('clickhouse://user@host') }),
+    );
   });
 });

@@ -62,7 +62,13 @@ test('holders that wait take turns, and a crowd of one leaves a place for others
       (held) => (order.push(name), void running.push(held)),
       () => void order.push(`${name} refused`),
     );
-  const all = [wait('crowd', 'c1'), wait('crowd', 'c2'), wait('crowd', 'c3'), wait('crowd', 'c4'), wait('honest', 'h1')];
+  const all = [
+    wait('crowd', 'c1'),
+    wait('crowd', 'c2'),
+    wait('crowd', 'c3'),
+    wait('crowd', 'c4'),
+    wait('honest', 'h1'),
+  ];
   await Promise.resolve();
   expect(() => budget.take('crowd', 1)).toThrow(expect.objectContaining({ status: 429 }));
   for (let n = 0; n < 4; n++) {
@@ -84,8 +90,17 @@ test('a large answer to any GET has its part of the replies until it is read; wh
     return takeReplyRoom(budget, request, { raw } as unknown as FastifyReply, payload);
   };
   const list = 'x'.repeat(40_000);
-  expect([answer('a', list), answer('a', list), answer('b', list), answer('c', list)]).toEqual([true, false, true, false]);
-  expect([answer('a', list, 'POST'), answer('a', 'x'.repeat(16_000)), answer('a', Buffer.from(list))]).toEqual([true, true, true]);
+  expect([answer('a', list), answer('a', list), answer('b', list), answer('c', list)]).toEqual([
+    true,
+    false,
+    true,
+    false,
+  ]);
+  expect([answer('a', list, 'POST'), answer('a', 'x'.repeat(16_000)), answer('a', Buffer.from(list))]).toEqual([
+    true,
+    true,
+    true,
+  ]);
   expect(budget.used).toBe(80_000);
   raws[0]!.emit('close');
   expect([answer('c', list), answer('a', list)]).toEqual([true, false]);

@@ -28,13 +28,24 @@ async function busyService(fault: string): Promise<Program> {
   const script = join(data, 'faults.mjs');
   writeFileSync(script, FAULTS);
   const options = `${process.env['NODE_OPTIONS'] ?? ''} --import ${script}${fault === 'fill' ? ' --max-old-space-size=64' : ''}`;
-  const args = ['serve', '--listen', '127.0.0.1:0', '--data', join(data, 'service'), '--query-timeout', `${QUERY_SECONDS}s`, '--json'];
+  const args = [
+    'serve',
+    '--listen',
+    '127.0.0.1:0',
+    '--data',
+    join(data, 'service'),
+    '--query-timeout',
+    `${QUERY_SECONDS}s`,
+    '--json',
+  ];
   const program = startProgram(args, { TEST_FAULT: fault, NODE_OPTIONS: options });
   await until('its address', () => program.stdout().includes('\n') || program.process.exitCode !== null);
   const { url, api_token: token } = JSON.parse(program.stdout()) as { url: string; api_token: string };
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const slow = 'range x from 1 to 100000000000 step 1 | summarize dcount(hash_sha512(tostring(x)))';
-  void fetch(`${url}/v1/query/_apl`, { method: 'POST', headers, body: JSON.stringify({ apl: slow }) }).catch(() => undefined);
+  void fetch(`${url}/v1/query/_apl`, { method: 'POST', headers, body: JSON.stringify({ apl: slow }) }).catch(
+    () => undefined,
+  );
   const cpu = async (): Promise<number> =>
     Number(/^process_cpu_seconds_total ([\d.]+)/m.exec(await (await fetch(`${url}/metrics`)).text())![1]);
   const before = await cpu();
@@ -56,8 +67,16 @@ test.each(['SIGABRT', 'SIGSEGV'] as const)(
 );
 
 test.each([
-  ['an error that nobody catches', 'throw', 'tailrace: this is a fault of Tailrace itself, please report it: thrown in a test'],
-  ['a rejection that nobody handles', 'reject', 'tailrace: this is a fault of Tailrace itself, please report it: rejected in a test'],
+  [
+    'an error that nobody catches',
+    'throw',
+    'tailrace: this is a fault of Tailrace itself, please report it: thrown in a test',
+  ],
+  [
+    'a rejection that nobody handles',
+    'reject',
+    'tailrace: this is a fault of Tailrace itself, please report it: rejected in a test',
+  ],
   ['a full heap', 'fill', 'JavaScript heap out of memory'],
 ])('service in the middle of a query ends by %s, and says so once', async (_name, fault, message) => {
   const program = await busyService(fault);

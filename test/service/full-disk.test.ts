@@ -11,7 +11,9 @@ const LEFT = [0, 4, 16, 48, 96, 200, 400, 800, 1600, 3200];
 
 const isClear = ({ status, json, headers }: Answer): boolean =>
   status < 400 ||
-  (status === 503 && String(json['message']).includes('disk of the service is full') && headers.get('retry-after') !== null);
+  (status === 503 &&
+    String(json['message']).includes('disk of the service is full') &&
+    headers.get('retry-after') !== null);
 
 test('disk that is full: 503 with what to do, then everything is stored once', { timeout: 300_000 }, async () => {
   const disk = mountTmpfs(96 * 1024);
@@ -27,9 +29,16 @@ test('disk that is full: 503 with what to do, then everything is stored once', {
   /** A batch under a key, with a field that no other has, in two partitions; some of its events fail. */
   const batch = (count: number): { key: string; body: string } => {
     const key = `key-${next}`;
-    const lines = Array.from({ length: count }, (_, n) => `{"_time":"${2020 + (n % 2)}-01-01T00:00:00Z","seq":${next + n},"field${next}":1,"text":"${Math.random().toString(36).repeat(40)}"}`);
+    const lines = Array.from(
+      { length: count },
+      (_, n) =>
+        `{"_time":"${2020 + (n % 2)}-01-01T00:00:00Z","seq":${next + n},"field${next}":1,"text":"${Math.random().toString(36).repeat(40)}"}`,
+    );
     next += count;
-    return { key, body: [...lines, ...Array.from({ length: 200 }, (_, n) => `{"_time":"${Math.random()} ${n}"}`)].join('\n') };
+    return {
+      key,
+      body: [...lines, ...Array.from({ length: 200 }, (_, n) => `{"_time":"${Math.random()} ${n}"}`)].join('\n'),
+    };
   };
   const send = ({ key, body }: { key: string; body: string }): Promise<Answer> =>
     client.call('POST', '/v1/ingest/logs', { headers: { 'content-type': NDJSON, 'idempotency-key': key }, body });
@@ -58,11 +67,16 @@ test('disk that is full: 503 with what to do, then everything is stored once', {
       ['POST', '/v1/datasets', { body: { name } }],
       ['POST', '/v2/tokens', { ...owner, body: { name, orgCapabilities: { datasets: ['read'] } } }],
       ['POST', '/v2/users', { ...owner, body: { name, email: `${name}@example.org`, role: 'user' } }],
-      ['POST', '/v2/annotations', { body: { datasets: ['logs'], type: 'deploy', title: 'x', description: 'x'.repeat(9000) } }],
+      [
+        'POST',
+        '/v2/annotations',
+        { body: { datasets: ['logs'], type: 'deploy', title: 'x', description: 'x'.repeat(9000) } },
+      ],
       ['PUT', '/v2/datasets/logs', { body: { description: `${round} ${'d'.repeat(9000)}` } }],
       ['POST', '/v1/datasets/logs/trim', { body: { maxDuration: '800000h' } }],
     ];
-    for (const [method, path, options] of others) check(await client.call(method, path, options), `${method} ${path}, ${left} KiB left`);
+    for (const [method, path, options] of others)
+      check(await client.call(method, path, options), `${method} ${path}, ${left} KiB left`);
     expect((await client.call('GET', '/healthz')).status).toBe(200);
     expect((await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: 'print 1' } })).status).toBe(200);
     free();
@@ -77,9 +91,20 @@ test('disk that is full: 503 with what to do, then everything is stored once', {
   expect(statuses.get(0)).toEqual([503, 503, 503]);
 
   const counted = async (): Promise<readonly unknown[][]> =>
-    tableOf(await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: 'logs | summarize count(), dcount(seq), min(seq), max(seq), dcount(_rowId)', startTime: '2000-01-01T00:00:00Z' } })).rows;
+    tableOf(
+      await client.call('POST', '/v1/query/_apl?format=tabular', {
+        body: {
+          apl: 'logs | summarize count(), dcount(seq), min(seq), max(seq), dcount(_rowId)',
+          startTime: '2000-01-01T00:00:00Z',
+        },
+      }),
+    ).rows;
   const known = async (): Promise<unknown[]> => {
-    const { rows } = tableOf(await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: 'logs | getschema | project ColumnName', startTime: '2000-01-01T00:00:00Z' } }));
+    const { rows } = tableOf(
+      await client.call('POST', '/v1/query/_apl?format=tabular', {
+        body: { apl: 'logs | getschema | project ColumnName', startTime: '2000-01-01T00:00:00Z' },
+      }),
+    );
     return fields.filter((field) => !rows.some(([column]) => column === field));
   };
   for (let start = 0; start < 2; start++) {
@@ -93,11 +118,15 @@ test('disk that is full: 503 with what to do, then everything is stored once', {
   // A start on a full disk says so, or succeeds; with room it always does.
   await service.close();
   const free = fillDisk(disk);
-  const started = await startOn(dataDir).then((again) => again.close(), (error: Error) => error);
+  const started = await startOn(dataDir).then(
+    (again) => again.close(),
+    (error: Error) => error,
+  );
   process.stdout.write(`start: ${started instanceof Error ? started.message : 'ok'}\n`);
-  if (started instanceof Error) expect(started).toMatchObject({ name: 'TailraceError', message: expect.stringMatching(/space|full/i) });
+  if (started instanceof Error)
+    expect(started).toMatchObject({ name: 'TailraceError', message: expect.stringMatching(/space|full/i) });
   free();
   service = await startOn(dataDir);
   client = connectTo();
   expect((await counted())[0]![0]).toBe(next);
-}); // prettier-ignore
+});

@@ -25,7 +25,12 @@ interface Request {
 }
 
 /** The reply, which must be JSON and no failure of the service. */
-async function send({ method, path, headers, body }: Request): Promise<{ status: number; json: Record<string, unknown> }> {
+async function send({
+  method,
+  path,
+  headers,
+  body,
+}: Request): Promise<{ status: number; json: Record<string, unknown> }> {
   const reply = await fetch(service.url + path, {
     method,
     headers: { authorization: `Bearer ${API_TOKEN}`, ...headers },
@@ -46,7 +51,10 @@ async function send({ method, path, headers, body }: Request): Promise<{ status:
   return { status: reply.status, json };
 }
 
-async function sendAll(requests: readonly Request[], seen: (status: number, json: Record<string, unknown>) => void): Promise<void> {
+async function sendAll(
+  requests: readonly Request[],
+  seen: (status: number, json: Record<string, unknown>) => void,
+): Promise<void> {
   let next = 0;
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
@@ -72,30 +80,49 @@ const scalar = fc.oneof(
   fc.constantFrom('2026-01-01T00:00:00Z', 1767225600, 1.5, '9'.repeat(40)),
 );
 const value = fc.letrec((tie) => ({
-  any: fc.oneof({ depthSize: 'small', withCrossShrink: false }, scalar, fc.array(tie('any'), { maxLength: 4 }), tie('object')),
+  any: fc.oneof(
+    { depthSize: 'small', withCrossShrink: false },
+    scalar,
+    fc.array(tie('any'), { maxLength: 4 }),
+    tie('object'),
+  ),
   object: fc.dictionary(name, tie('any'), { maxKeys: 5 }),
 }));
 /** Text that is nearly right: cut, flipped, with something in it. */
 const spoilt = (text: fc.Arbitrary<string>): fc.Arbitrary<Buffer> =>
   fc
-    .tuple(text, fc.constantFrom('none', 'none', 'cut', 'flip', 'insert'), fc.nat(), fc.string({ maxLength: 5, unit: 'binary' }))
+    .tuple(
+      text,
+      fc.constantFrom('none', 'none', 'cut', 'flip', 'insert'),
+      fc.nat(),
+      fc.string({ maxLength: 5, unit: 'binary' }),
+    )
     .map(([whole, how, at, extra]) => {
       const bytes = Buffer.from(whole);
       const place = bytes.length === 0 ? 0 : at % bytes.length;
       if (how === 'cut') return bytes.subarray(0, place);
       if (how === 'flip' && bytes.length > 0) bytes[place] = (bytes[place]! ^ (1 << (at % 8))) & 255;
-      return how === 'insert' ? Buffer.concat([bytes.subarray(0, place), Buffer.from(extra), bytes.subarray(place)]) : bytes;
+      return how === 'insert'
+        ? Buffer.concat([bytes.subarray(0, place), Buffer.from(extra), bytes.subarray(place)])
+        : bytes;
     });
 const event = value.object;
-const lines = fc.array(fc.oneof(event, value.any), { maxLength: 8 }).map((all) => all.map((each) => JSON.stringify(each)).join('\n'));
+const lines = fc
+  .array(fc.oneof(event, value.any), { maxLength: 8 })
+  .map((all) => all.map((each) => JSON.stringify(each)).join('\n'));
 const array = fc
-  .array(fc.oneof(event, fc.record({ time: scalar, data: value.any, labels: value.any }, { requiredKeys: [] })), { maxLength: 8 })
+  .array(fc.oneof(event, fc.record({ time: scalar, data: value.any, labels: value.any }, { requiredKeys: [] })), {
+    maxLength: 8,
+  })
   .map((all) => JSON.stringify(all));
 const csv = fc
   .array(
-    fc.array(fc.oneof(fc.constantFrom('1', 'true', '"a"', '', '1e3', '"', 'a b'), fc.string({ maxLength: 6, unit: 'binary' })), {
-      maxLength: 4,
-    }),
+    fc.array(
+      fc.oneof(fc.constantFrom('1', 'true', '"a"', '', '1e3', '"', 'a b'), fc.string({ maxLength: 6, unit: 'binary' })),
+      {
+        maxLength: 4,
+      },
+    ),
     { maxLength: 6 },
   )
   .map((rows) => rows.map((row) => row.join(',')).join('\n'));
@@ -105,7 +132,20 @@ const body = fc.oneof(
   spoilt(csv),
   fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
 );
-const encoding = fc.constantFrom('', '', '', 'identity', '1', 'gzip', 'zstd', 'deflate', 'br', 'GZIP', 'compress', 'gzip, br');
+const encoding = fc.constantFrom(
+  '',
+  '',
+  '',
+  'identity',
+  '1',
+  'gzip',
+  'zstd',
+  'deflate',
+  'br',
+  'GZIP',
+  'compress',
+  'gzip, br',
+);
 const ENCODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   gzip: zlib.gzipSync,
   zstd: zlib.zstdCompressSync,
@@ -117,7 +157,16 @@ const headerText = fc.oneof(
   fc.stringMatching(/^[\x20-\x7e]{0,40}$/),
 );
 const layout = fc.oneof(
-  fc.constantFrom('unix', 'unixms', 'rfc3339', '2/Jan/2006:15:04:05 -0700', '2006-01-02', 'Mon Jan _2 15:04:05 MST 2006', '.000', '002'),
+  fc.constantFrom(
+    'unix',
+    'unixms',
+    'rfc3339',
+    '2/Jan/2006:15:04:05 -0700',
+    '2006-01-02',
+    'Mon Jan _2 15:04:05 MST 2006',
+    '.000',
+    '002',
+  ),
   fc.string({ maxLength: 20, unit: 'binary' }),
 );
 const parameters = fc
@@ -130,7 +179,9 @@ const parameters = fc
     },
     { requiredKeys: [] },
   )
-  .map((query) => new URLSearchParams(Object.entries(query).map(([key, text]) => [key, text.toWellFormed()])).toString());
+  .map((query) =>
+    new URLSearchParams(Object.entries(query).map(([key, text]) => [key, text.toWellFormed()])).toString(),
+  );
 
 const ingest: fc.Arbitrary<Request> = fc
   .record({
@@ -165,7 +216,18 @@ const ingest: fc.Arbitrary<Request> = fc
   }));
 
 const segment = fc.oneof(
-  fc.constantFrom('fuzz', 'none', '..', '%2e%2e', '%00', 'a%2Fb', '_apl', 'x'.repeat(300), '%E0%A4%A', "';drop table ds_1"),
+  fc.constantFrom(
+    'fuzz',
+    'none',
+    '..',
+    '%2e%2e',
+    '%00',
+    'a%2Fb',
+    '_apl',
+    'x'.repeat(300),
+    '%E0%A4%A',
+    "';drop table ds_1",
+  ),
   fc.string({ maxLength: 10 }).map((text) => encodeURIComponent(text.toWellFormed())),
 );
 const other: fc.Arbitrary<Request> = fc
@@ -180,9 +242,20 @@ const other: fc.Arbitrary<Request> = fc
         )
         .map((parts) => parts.join('')),
       fc.constantFrom(
-        '/v1/datasets', '/v2/datasets', '/v2/tokens', '/v2/users', '/v1/user', '/v1/queries', '/openapi.json',
-        '/v1/query/_apl?format=tabular', '/v1/datasets/_apl?format=legacy', '/v2/datasets/_apl/delete', '/v2/tokens/identify', '/v2/orgs/x', '/v1/datasets/fuzz/query',
-      ), // prettier-ignore
+        '/v1/datasets',
+        '/v2/datasets',
+        '/v2/tokens',
+        '/v2/users',
+        '/v1/user',
+        '/v1/queries',
+        '/openapi.json',
+        '/v1/query/_apl?format=tabular',
+        '/v1/datasets/_apl?format=legacy',
+        '/v2/datasets/_apl/delete',
+        '/v2/tokens/identify',
+        '/v2/orgs/x',
+        '/v1/datasets/fuzz/query',
+      ),
     ),
     queryId: fc.option(headerText, { nil: undefined }),
     body: fc.option(
@@ -219,19 +292,23 @@ const other: fc.Arbitrary<Request> = fc
   }));
 
 describe(`hostile requests, seed ${SEED}`, () => {
-  test(`${REQUESTS} ingests: never a 5xx, and every acknowledged event is stored`, { timeout: 900_000 + REQUESTS * 100 }, async () => {
-    const statuses = new Map<number, number>();
-    let stored = 0;
-    await sendAll(fc.sample(ingest, { numRuns: REQUESTS, seed: SEED }), (status, json) => {
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      if (status !== 200) return;
-      stored += json['ingested'] as number;
-      expect((json['failures'] as unknown[]).length).toBe(json['failed']);
-    });
-    expect(await service.aggregate('fuzz', [{ op: 'count' }])).toEqual([stored]);
-    // The requests are of every kind, not all refused at the door.
-    for (const status of [200, 400, 415]) expect(statuses.get(status) ?? 0).toBeGreaterThan(REQUESTS / 50);
-  });
+  test(
+    `${REQUESTS} ingests: never a 5xx, and every acknowledged event is stored`,
+    { timeout: 900_000 + REQUESTS * 100 },
+    async () => {
+      const statuses = new Map<number, number>();
+      let stored = 0;
+      await sendAll(fc.sample(ingest, { numRuns: REQUESTS, seed: SEED }), (status, json) => {
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (status !== 200) return;
+        stored += json['ingested'] as number;
+        expect((json['failures'] as unknown[]).length).toBe(json['failed']);
+      });
+      expect(await service.aggregate('fuzz', [{ op: 'count' }])).toEqual([stored]);
+      // The requests are of every kind, not all refused at the door.
+      for (const status of [200, 400, 415]) expect(statuses.get(status) ?? 0).toBeGreaterThan(REQUESTS / 50);
+    },
+  );
 
   test(`${REQUESTS} other requests: never a 5xx`, { timeout: 900_000 + REQUESTS * 100 }, async () => {
     await sendAll(fc.sample(other, { numRuns: REQUESTS, seed: SEED }), () => undefined);
@@ -258,15 +335,23 @@ describe('oversized requests', () => {
   test('nesting of a million levels fails alone, in a body and in a header of JSON', async () => {
     const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
     expect((await ingestText(`${deep}\n{"a":1}`)).json).toMatchObject({ ingested: 1, failed: 1 });
-    expect((await ingestText('{"a":1}', { 'x-service-event-labels': `${'['.repeat(5000)}${']'.repeat(5000)}` })).status).toBe(400);
+    expect(
+      (await ingestText('{"a":1}', { 'x-service-event-labels': `${'['.repeat(5000)}${']'.repeat(5000)}` })).status,
+    ).toBe(400);
   });
 
   test('a string of 9 MiB, one key of it, and a million numbers fail alone or are stored, in each format', async () => {
     const nine = 'x'.repeat(9 * MIB);
     expect((await ingestText(`{"s":"${nine}"}\n{"a":1}`)).json).toMatchObject({ ingested: 1, failed: 1 });
     expect((await ingestText(`{"${nine}":1}\n{"a":1}`)).json).toMatchObject({ ingested: 1, failed: 1 });
-    expect((await ingestText(`{"list":[${'1,'.repeat(1_000_000)}1]}\n{"a":1}`)).json).toMatchObject({ ingested: 2, failed: 0 });
-    expect((await ingestText(`{"n":${'9'.repeat(1_000_000)}}\n{"a":1}`)).json).toMatchObject({ ingested: 2, failed: 0 });
+    expect((await ingestText(`{"list":[${'1,'.repeat(1_000_000)}1]}\n{"a":1}`)).json).toMatchObject({
+      ingested: 2,
+      failed: 0,
+    });
+    expect((await ingestText(`{"n":${'9'.repeat(1_000_000)}}\n{"a":1}`)).json).toMatchObject({
+      ingested: 2,
+      failed: 0,
+    });
     const csv = await ingestText(`a,b\n1,${nine}\n"${'""'.repeat(MIB / 4)}",2\n3,4\n`, { 'content-type': 'text/csv' });
     expect(csv.json).toMatchObject({ ingested: 2, failed: 1 });
     const json = await ingestText(`[{"s":"${nine}"},{"a":1}]`, { 'content-type': 'application/json' });
@@ -291,7 +376,9 @@ describe('oversized requests', () => {
   test('sixty bodies of 10 MiB at once are taken or asked to wait, within bounds', async () => {
     const body10 = Buffer.from(`{"s":"${'x'.repeat(1000)}"}\n`.repeat(9_900));
     const answers = await Promise.all(
-      Array.from({ length: 60 }, () => ingestText(body10).catch((error: unknown) => ({ status: error instanceof TypeError ? 429 : 0 }))),
+      Array.from({ length: 60 }, () =>
+        ingestText(body10).catch((error: unknown) => ({ status: error instanceof TypeError ? 429 : 0 })),
+      ),
     );
     const statuses = new Set(answers.map(({ status }) => status));
     expect(statuses.has(200)).toBe(true);
@@ -321,7 +408,9 @@ describe('connections', () => {
   const raw = async (text: string): Promise<{ status: number; json: Record<string, unknown> }> => {
     const socket = await open();
     let said = '';
-    const closed = new Promise((resolve) => socket.on('data', (chunk) => (said += chunk.toString())).once('close', resolve));
+    const closed = new Promise((resolve) =>
+      socket.on('data', (chunk) => (said += chunk.toString())).once('close', resolve),
+    );
     socket.on('error', () => undefined);
     socket.write(text, 'latin1');
     await closed;
@@ -337,13 +426,23 @@ describe('connections', () => {
     ['escaped dots and slashes', 'GET /v1/datasets/..%2f..%2fservice.db HTTP/1.1', '', [404]],
     ['backslashes', 'GET /v1\\datasets\\..\\service.db HTTP/1.1', '', [404]],
     ['bytes outside ASCII', 'GET /v1/datasets/\u00e9\u00ff HTTP/1.1', '', [400, 404]],
-    ['escaped letters of every kind', `GET /v1/datasets/${encodeURIComponent('数据\u202e\u{1f600}')} HTTP/1.1`, '', [404]],
+    [
+      'escaped letters of every kind',
+      `GET /v1/datasets/${encodeURIComponent('数据\u202e\u{1f600}')} HTTP/1.1`,
+      '',
+      [404],
+    ],
     ['a whole address', 'GET http://elsewhere/v1/datasets/none HTTP/1.1', '', [404]],
     ['a path of 15,000 characters', `GET /v1/datasets/${'x'.repeat(15_000)} HTTP/1.1`, '', [404, 414]],
     ['a header of 64 KiB', 'GET /v1/datasets HTTP/1.1', `X-Long: ${'x'.repeat(65_536)}\r\n`, [431]],
     ['10,000 headers', 'GET /v1/datasets HTTP/1.1', 'X-A: 1\r\n'.repeat(10_000), [431]],
     ['two lengths', 'POST /v1/ingest/fuzz HTTP/1.1', 'Content-Length: 1\r\nContent-Length: 2\r\n', [400]],
-    ['a length and chunks', 'POST /v1/ingest/fuzz HTTP/1.1', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', [400]],
+    [
+      'a length and chunks',
+      'POST /v1/ingest/fuzz HTTP/1.1',
+      'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n',
+      [400],
+    ],
     ['a length that is none', 'POST /v1/ingest/fuzz HTTP/1.1', 'Content-Length: -1\r\n', [400]],
     ['a folded header', 'GET /v1/datasets/none HTTP/1.1', 'X-A: 1\r\n and more\r\n', [400, 404]],
     ['a method that there is not', 'CONQUER /v1/datasets HTTP/1.1', '', [400]],
@@ -359,7 +458,9 @@ describe('connections', () => {
     for (const [n, socket] of slow.entries()) {
       socket.on('error', () => undefined);
       socket.write(
-        n % 2 ? 'GET /v1/datasets HTTP/1.1\r\nHost: x\r\nX-Slow: ' : `GET /v1/datasets HTTP/1.1\r\n${'X-A: 1\r\n'.repeat(1500)}`,
+        n % 2
+          ? 'GET /v1/datasets HTTP/1.1\r\nHost: x\r\nX-Slow: '
+          : `GET /v1/datasets HTTP/1.1\r\n${'X-A: 1\r\n'.repeat(1500)}`,
       );
     }
     expect((await send({ method: 'GET', path: '/v1/datasets', headers: {}, body: undefined })).status).toBe(200);
@@ -377,7 +478,12 @@ describe('connections', () => {
       await Promise.all(closed);
     }
     const send1 = () =>
-      send({ method: 'POST', path: '/v1/ingest/fuzz', headers: { 'content-type': 'application/x-ndjson' }, body: Buffer.from('{"a":1}') });
+      send({
+        method: 'POST',
+        path: '/v1/ingest/fuzz',
+        headers: { 'content-type': 'application/x-ndjson' },
+        body: Buffer.from('{"a":1}'),
+      });
     await expect.poll(async () => (await send1()).status, { timeout: 600_000 }).toBe(200);
   });
 });

@@ -15,7 +15,8 @@ function start(waitMs: number): { groups: InsertGroups; sizes: number[]; send: (
   return { groups, sizes, send: (table) => groups.add(table, BLOCK, 'token') };
 }
 
-const burst = (send: (table: string) => Promise<void>): Promise<unknown> => Promise.all([send('a'), send('a'), send('a')]);
+const burst = (send: (table: string) => Promise<void>): Promise<unknown> =>
+  Promise.all([send('a'), send('a'), send('a')]);
 
 test('blocks of senders that wait for their answers go in together', async () => {
   const { groups, sizes, send } = start(NEVER_MS);

@@ -17,7 +17,9 @@ let isAway: boolean;
 const engine = (): Engine =>
   ({
     ask: (sql: string) =>
-      isAway ? Promise.reject(new Error('away')) : Promise.resolve([found.splice(0, sql.split('countIf').length - 1).map(String)]),
+      isAway
+        ? Promise.reject(new Error('away'))
+        : Promise.resolve([found.splice(0, sql.split('countIf').length - 1).map(String)]),
     quiesce: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()),
     deleteRows: (_table: string, condition: string) => {
       deleted.push(condition);
@@ -126,10 +128,13 @@ describe('keys', () => {
         keys.finish(1, `key-${n}`);
       }
     });
-    const kept = metadata.db.prepare('select count(*) as n, min(first_row) as oldest from keys where dataset = 1').get()!;
+    const kept = metadata.db
+      .prepare('select count(*) as n, min(first_row) as oldest from keys where dataset = 1')
+      .get()!;
     expect(kept['n']).toBeGreaterThanOrEqual(SERVICE_KEPT_KEYS);
     expect(kept['n']).toBeLessThanOrEqual(SERVICE_KEPT_KEYS * 1.5);
-    for (const back of [1, SERVICE_KEPT_KEYS - 1]) expect(await ask(`key-${total - back}`)).toBe(`reply key-${total - back}`);
+    for (const back of [1, SERVICE_KEPT_KEYS - 1])
+      expect(await ask(`key-${total - back}`)).toBe(`reply key-${total - back}`);
     expect(await ask('key-0')).toBe('anew');
   });
 

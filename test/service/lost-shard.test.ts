@@ -93,7 +93,9 @@ describe('a lost shard', () => {
     expect(Math.min(...before)).toBeGreaterThan(0);
 
     await cluster.servers[1]!.kill();
-    expect((await sendAll(client)).map(({ status, text }) => [status, text])).toEqual(kept.map(({ text }) => [200, text]));
+    expect((await sendAll(client)).map(({ status, text }) => [status, text])).toEqual(
+      kept.map(({ text }) => [200, text]),
+    );
     const first = await sendAll(client, 100);
     expect(statuses(first)).toEqual(new Set([200, 503]));
     // Again while it is away: refused keys still are, and stored ones are known.
@@ -116,7 +118,9 @@ describe('a lost shard', () => {
     const before = await totals(running.client);
     await running.stop();
     await cluster.servers[1]!.kill();
-    await expect(running.start(cluster.url)).rejects.toThrow(new RegExp(`cannot be (?:used|reached).*${cluster.servers[1]!.httpPort}`));
+    await expect(running.start(cluster.url)).rejects.toThrow(
+      new RegExp(`cannot be (?:used|reached).*${cluster.servers[1]!.httpPort}`),
+    );
     await cluster.servers[1]!.restart();
     await running.start(cluster.url);
     expect(await totals(running.client)).toEqual(before);
@@ -147,7 +151,10 @@ describe('a lost shard', () => {
 describe('one server becomes the first of two shards', () => {
   test.each([
     ['a cluster of one from the beginning', ''],
-    ['a server without a cluster, by renaming its tables', 'rename table tailrace_test.ds_1 to tailrace_test.ds_1_shard'],
+    [
+      'a server without a cluster, by renaming its tables',
+      'rename table tailrace_test.ds_1 to tailrace_test.ds_1_shard',
+    ],
   ])('%s: events and keys stay, new keys go to both', async (_name, statement) => {
     const cluster = await startClickhouse(2, 'tailrace_test', 1);
     const running = prepare();

@@ -12,15 +12,20 @@ vi.mock('../../src/service/run/open-engine.ts', async (load) => {
   const original = await load<typeof import('../../src/service/run/open-engine.ts')>();
   return {
     ...original,
-    openEngine: async (...given: Parameters<typeof original.openEngine>) => (engine = { ...(await original.openEngine(...given)) }),
+    openEngine: async (...given: Parameters<typeof original.openEngine>) =>
+      (engine = { ...(await original.openEngine(...given)) }),
   };
 });
 process.env['UV_THREADPOOL_SIZE'] ??= '12';
-const { client } = serviceForSuite({ limits: { engineBytes: 165 * MIB, querySeconds: 3600 } }, { logs: [{ n: -1 }], once: [{ n: -1 }] });
+const { client } = serviceForSuite(
+  { limits: { engineBytes: 165 * MIB, querySeconds: 3600 } },
+  { logs: [{ n: -1 }], once: [{ n: -1 }] },
+);
 
 const count = async (sql: string): Promise<number> => Number((await engine.ask(sql))[0]?.[0]);
 /** How many statements have found no memory. */
-const refusals = (): Promise<number> => count("select sum(value) from system.errors where name = 'MEMORY_LIMIT_EXCEEDED'");
+const refusals = (): Promise<number> =>
+  count("select sum(value) from system.errors where name = 'MEMORY_LIMIT_EXCEEDED'");
 
 /** Selects that fill the memory, and hold it until the returned function is called. Each list doubles as it grows, so that some do not fit. */
 async function holdMemory(): Promise<() => Promise<unknown>> {
@@ -38,12 +43,16 @@ async function holdMemory(): Promise<() => Promise<unknown>> {
 
 const store = (dataset: string, from: number, events = EVENTS): Promise<Answer> =>
   client.call('POST', `/v1/ingest/${dataset}`, {
-    body: Array.from({ length: events }, (_, n) => JSON.stringify({ n: from + n, text: `${n} ${'x'.repeat(1500)}` })).join('\n'),
+    body: Array.from({ length: events }, (_, n) =>
+      JSON.stringify({ n: from + n, text: `${n} ${'x'.repeat(1500)}` }),
+    ).join('\n'),
     headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': `from-${from}` },
   });
 /** Rows, and different ones by their ids and by the values sent. */
 const rowsOf = async (dataset: string): Promise<unknown> =>
-  (await client.query(dataset, { aggregations: [{ op: 'count' }, { op: 'distinct', field: 'n' }] })).buckets.totals[0]?.aggregations.map(({ value }) => value); // prettier-ignore
+  (
+    await client.query(dataset, { aggregations: [{ op: 'count' }, { op: 'distinct', field: 'n' }] })
+  ).buckets.totals[0]?.aggregations.map(({ value }) => value);
 
 // Symptom: a heavy query made ingest answer 503 beside it: "the memory of the engine is taken by other work".
 test('ingest beside selects that hold the memory waits until they end: no request fails, nothing comes twice', async () => {

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { serviceForSuite, tableOf } from './support.ts';
 
-const minutesAgo = (minutes: number): string => new Date(Math.floor(Date.now() / 60_000) * 60_000 - minutes * 60_000).toISOString();
+const minutesAgo = (minutes: number): string =>
+  new Date(Math.floor(Date.now() / 60_000) * 60_000 - minutes * 60_000).toISOString();
 const NGINX = [
   { _time: minutesAgo(200), client: '192.168.1.1', method: 'GET', path: '/nope7', status: 200, bytes: 10, host: 'web3', user_agent: 'curl' },
   { _time: minutesAgo(10), client: '127.0.0.1', user: 'ann', method: 'GET', path: '/nope12?token=abc&x=1', status: 404, bytes: 2048, host: 'web1', user_agent: 'curl' },

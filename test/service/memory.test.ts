@@ -40,7 +40,9 @@ describe('serve --memory 1GiB', () => {
     expect(environment).toContain(`--max-old-space-size=${memoryShares(MEMORY, true).heapBytes / MIB}`);
   });
 
-  test.each(QUERIES)('%s', async (apl) => expectBounded([await ask(service.url, apl), await ask(service.url, apl, 'legacy')]));
+  test.each(QUERIES)('%s', async (apl) =>
+    expectBounded([await ask(service.url, apl), await ask(service.url, apl, 'legacy')]),
+  );
 
   // Symptom: two in a row took the process to 1,304 MiB once, as the first one's memory was not given back yet.
   test('two joins that fill the memory of a query in a row, ten times', async () => {
@@ -87,15 +89,25 @@ describe('serve --memory 1GiB', () => {
 
 test('shares of the memory leave nothing over, and none is less than a service needs', () => {
   for (const memory of [256, 512, 640, 1024, 2048, 4096, 16_384].map((mib) => mib * MIB)) {
-    const { queryMemoryBytes, engineBytes, heapBytes, replyBytes, resultBytes, ingestBytes, rowBytes } = memoryShares(memory, true);
+    const { queryMemoryBytes, engineBytes, heapBytes, replyBytes, resultBytes, ingestBytes, rowBytes } = memoryShares(
+      memory,
+      true,
+    );
     expect(queryMemoryBytes).toBeLessThanOrEqual(1024 * MIB);
     expect(engineBytes).toBeGreaterThan(queryMemoryBytes);
     expect(2 * resultBytes).toBeLessThanOrEqual(Math.max(2 * MIB, replyBytes));
     expect(Math.min(rowBytes, ingestBytes, heapBytes)).toBeGreaterThanOrEqual(MIB);
     if (memory >= 640 * MIB) expect(360 * MIB + engineBytes + heapBytes + replyBytes).toBeLessThan(memory);
   }
-  expect(memoryShares(4096 * MIB, true)).toMatchObject({ queryMemoryBytes: 1024 * MIB, resultBytes: 128 * MIB, replyBytes: 256 * MIB, ingestBytes: 128 * MIB, datasets: 10_000, allFields: 1_000_000 });
-}); // prettier-ignore
+  expect(memoryShares(4096 * MIB, true)).toMatchObject({
+    queryMemoryBytes: 1024 * MIB,
+    resultBytes: 128 * MIB,
+    replyBytes: 256 * MIB,
+    ingestBytes: 128 * MIB,
+    datasets: 10_000,
+    allFields: 1_000_000,
+  });
+});
 
 test('--memory is a size, by default half of the machine and at most 4 GiB; under 640 MiB serve warns', () => {
   expect([readMemory('1GiB'), readMemory('700MB')]).toEqual([1024 * MIB, 700_000_000]);

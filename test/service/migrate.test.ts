@@ -18,7 +18,11 @@ let client: Client;
 let stop: () => Promise<void>;
 
 const readAll = (from: Client): Promise<QueryAnswer[]> =>
-  Promise.all(NAMES.map((name) => from.query(name, { limit: ROWS * 2, order: [{ field: '_rowId' }], endTime: '2200-01-01T00:00:00Z' })));
+  Promise.all(
+    NAMES.map((name) =>
+      from.query(name, { limit: ROWS * 2, order: [{ field: '_rowId' }], endTime: '2200-01-01T00:00:00Z' }),
+    ),
+  );
 
 beforeAll(async () => {
   const under = await startForTest();
@@ -55,13 +59,16 @@ afterAll(async () => {
 
 /** Starts a move and ends it after so many chunks, or lets it finish. */
 function move(chunks: number | undefined, folder = dataDir, to = cluster.url): Promise<string> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'migrate-process.ts'), folder, to, '170'], { stdio: 'pipe' });
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'migrate-process.ts'), folder, to, '170'], {
+    stdio: 'pipe',
+  });
   let said = '';
   return new Promise((resolve, reject) => {
     child.stderr.on('data', (text: Buffer) => (said += text.toString()));
     child.stdout.on('data', (text: Buffer) => {
       said += text.toString();
-      if (chunks !== undefined && said.split('chunk').length > chunks) setTimeout(() => child.kill('SIGKILL'), randomInt(0, 30));
+      if (chunks !== undefined && said.split('chunk').length > chunks)
+        setTimeout(() => child.kill('SIGKILL'), randomInt(0, 30));
     });
     child.on('exit', (code, signal) => (signal === 'SIGKILL' || code === 0 ? resolve(said) : reject(new Error(said))));
   });
@@ -92,9 +99,13 @@ describe('a move to a cluster', () => {
   });
 
   test('the folder is the cluster’s from then on', async () => {
-    await expect(startOn(dataDir, { engine: 'embedded' })).rejects.toThrow('are in the engine "clickhouse", not in "embedded"');
+    await expect(startOn(dataDir, { engine: 'embedded' })).rejects.toThrow(
+      'are in the engine "clickhouse", not in "embedded"',
+    );
     await expect(move(undefined)).rejects.toThrow('on ClickHouse already');
-    await expect(startOn(makeTree({}), { engine: cluster.url })).rejects.toThrow('holds the events of another data folder');
+    await expect(startOn(makeTree({}), { engine: cluster.url })).rejects.toThrow(
+      'holds the events of another data folder',
+    );
   });
 
   test('arrives whole when the folder took and trimmed events between two runs: that dataset is moved anew', async () => {
@@ -105,7 +116,8 @@ describe('a move to a cluster', () => {
     const first = await start('embedded');
     const { apiToken = '', personalToken = '', orgId } = first.credentials;
     const of = (address: string): Client => clientOf(address, { apiToken, personalToken, orgId });
-    const events = (count: number, year: number) => Array.from({ length: count }, (_, n) => ({ _time: `${year}-01-01T00:00:00Z`, n }));
+    const events = (count: number, year: number) =>
+      Array.from({ length: count }, (_, n) => ({ _time: `${year}-01-01T00:00:00Z`, n }));
     await of(first.address).createDataset('between');
     await of(first.address).ingest('between', [...events(100, 2001), ...events(1000, 2025)]);
     await first.close();
@@ -113,12 +125,16 @@ describe('a move to a cluster', () => {
 
     const again = await start('embedded');
     await of(again.address).ingest('between', events(50, 2020));
-    const trimmed = await of(again.address).call('POST', '/v1/datasets/between/trim', { body: { maxDuration: '175200h' } });
+    const trimmed = await of(again.address).call('POST', '/v1/datasets/between/trim', {
+      body: { maxDuration: '175200h' },
+    });
     expect(trimmed.json).toEqual({ numDeleted: 100 });
     await again.close();
     expect(await move(undefined, folder, to)).toContain('done');
     const moved = await start(to);
-    expect((await of(moved.address).query('between', { limit: 1, startTime: '2000-01-01T00:00:00Z' })).status['rowsMatched']).toBe(1050);
+    expect(
+      (await of(moved.address).query('between', { limit: 1, startTime: '2000-01-01T00:00:00Z' })).status['rowsMatched'],
+    ).toBe(1050);
   });
 
   test('the command says what it needs', async () => {

@@ -21,10 +21,17 @@ type Listed = { id: string; state: string; startTime: string };
 async function begin({ url, ask }: LocalService, id: string) {
   const headers = { ...HEADERS, 'x-service-query-id': id };
   const since = performance.now();
-  const answer = fetch(`${url}/v1/query/_apl?format=tabular`, { method: 'POST', headers, body: JSON.stringify({ apl: LONG }) }).then(
-    async (reply) => ({ status: reply.status, text: await reply.text(), seconds: (performance.now() - since) / 1000 }),
-  );
-  const list = async (): Promise<Listed | undefined> => ((await ask('GET', '/v1/queries')) as Listed[]).find((one) => one.id === id);
+  const answer = fetch(`${url}/v1/query/_apl?format=tabular`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ apl: LONG }),
+  }).then(async (reply) => ({
+    status: reply.status,
+    text: await reply.text(),
+    seconds: (performance.now() - since) / 1000,
+  }));
+  const list = async (): Promise<Listed | undefined> =>
+    ((await ask('GET', '/v1/queries')) as Listed[]).find((one) => one.id === id);
   await until('it to run', async () => (await list())?.state === 'running');
   return { answer, list };
 }
@@ -39,7 +46,11 @@ describe('a query whose client waits', () => {
     const ended: number[] = [];
     const askOne = async (id: string, apl: string): Promise<void> => {
       const headers = { ...HEADERS, 'x-service-query-id': id };
-      const other = await fetch(`${service.url}/v1/query/_apl?format=tabular`, { method: 'POST', headers, body: JSON.stringify({ apl }) });
+      const other = await fetch(`${service.url}/v1/query/_apl?format=tabular`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ apl }),
+      });
       ended.push(other.status);
     };
     const others = Array.from({ length: 6 }, async (_, n) => {
@@ -57,7 +68,10 @@ describe('a query whose client waits', () => {
     });
     const { status, text, seconds } = await answer;
     await Promise.all(others);
-    expect([status, JSON.parse(text)]).toMatchObject([400, { message: `the query ran over its time limit of ${LIMIT_S} s` }]);
+    expect([status, JSON.parse(text)]).toMatchObject([
+      400,
+      { message: `the query ran over its time limit of ${LIMIT_S} s` },
+    ]);
     expect(seconds).toBeGreaterThanOrEqual(LIMIT_S);
     expect(new Set(ended)).toEqual(new Set([200, 499]));
   });

@@ -20,7 +20,9 @@ const { under, client } = serviceForSuite({ accessLog: (line) => written.push(li
 async function metrics(url = client.url): Promise<Map<string, number>> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
+  return new Map(
+    samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  );
 }
 const openStreams = async (): Promise<number> => (await metrics()).get('tailrace_service_open_streams')!;
 const hold = (signal?: AbortSignal): Promise<Response> =>
@@ -107,9 +109,13 @@ describe('/metrics', () => {
     ['127.0.0.1', '127.0.0.1', '127.0.0.1.example.org', false],
     ['127.0.0.1', '127.0.0.1', undefined, false],
   ])('a request from %s to %s for %j is local: %j', (remoteAddress, localAddress, host, local) => {
-    expect(isLocal({ socket: { remoteAddress, localAddress }, headers: { host }, rawHeaders: [] } as unknown as IncomingMessage)).toBe(
-      local,
-    );
+    expect(
+      isLocal({
+        socket: { remoteAddress, localAddress },
+        headers: { host },
+        rawHeaders: [],
+      } as unknown as IncomingMessage),
+    ).toBe(local);
   });
 });
 
@@ -123,7 +129,9 @@ describe('open streams', () => {
     await until('its wait to end', async () => (await openStreams()) === 0);
     await until(
       'its end to be counted',
-      async () => (await metrics()).get('tailrace_service_requests_total{route="/v1/datasets/{dataset}/query",status="499"}') === 1,
+      async () =>
+        (await metrics()).get('tailrace_service_requests_total{route="/v1/datasets/{dataset}/query",status="499"}') ===
+        1,
     );
   });
 
@@ -155,12 +163,22 @@ describe('the access log', () => {
     await client.call('GET', '/v1/datasets/of-weak?token=in-the-query', { token: json['token'] as string });
     await client.call('GET', '/v1/datasets/of-none', { token: 'xaat-unknown' });
     await client.call('GET', '/v1/datasets/logs');
-    expect(await lineOf('/v1/datasets/of-weak', 403)).toMatchObject({ method: 'GET', token: json['id'], ms: expect.any(Number) });
+    expect(await lineOf('/v1/datasets/of-weak', 403)).toMatchObject({
+      method: 'GET',
+      token: json['id'],
+      ms: expect.any(Number),
+    });
     expect(await lineOf('/v1/datasets/of-none', 403)).toMatchObject({ token: null });
     expect(await lineOf('/v1/datasets/logs', 200)).toMatchObject({ token: 'api' });
     const all = written.join('');
     expect(all.split('\n').slice(0, -1)).toHaveLength(written.length);
-    for (const secret of [json['token'] as string, client.apiToken, client.personalToken, 'xaat-unknown', 'in-the-query'])
+    for (const secret of [
+      json['token'] as string,
+      client.apiToken,
+      client.personalToken,
+      'xaat-unknown',
+      'in-the-query',
+    ])
       expect(all).not.toContain(secret);
   });
 });

@@ -10,7 +10,9 @@ export interface Operation {
   readonly summary: string;
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, object>> };
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>>;
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+  >;
 }
 
 /** Throws when the reply is not what the document says; unknown paths pass, their refusals have no operation. */
@@ -32,14 +34,22 @@ export function openApiCheck(document: OpenApiDocument): ReplyCheck {
   }));
   return (method, path, status, body) => {
     const plain = path.split('?')[0]!;
-    const found = operations.find(({ path: exact }) => exact === plain) ?? operations.find(({ pattern }) => pattern.test(plain));
+    const found =
+      operations.find(({ path: exact }) => exact === plain) ?? operations.find(({ pattern }) => pattern.test(plain));
     const operation = found?.methods[method.toLowerCase()];
     if (!found || !operation) return;
     const name = status in operation.responses ? String(status) : 'default';
-    if (status < 400 && name === 'default') throw new Error(`${method} ${plain} answered ${status}, which its description does not name`);
+    if (status < 400 && name === 'default')
+      throw new Error(`${method} ${plain} answered ${status}, which its description does not name`);
     if (!operation.responses[name]?.content) return;
-    const escaped = found.path.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D');
-    const validate = validatorOf(`/paths/${escaped}/${method.toLowerCase()}/responses/${name}/content/application~1json/schema`);
+    const escaped = found.path
+      .replaceAll('~', '~0')
+      .replaceAll('/', '~1')
+      .replaceAll('{', '%7B')
+      .replaceAll('}', '%7D');
+    const validate = validatorOf(
+      `/paths/${escaped}/${method.toLowerCase()}/responses/${name}/content/application~1json/schema`,
+    );
     if (!validate(body))
       throw new Error(
         `${method} ${plain} answered ${status} against its description: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(body).slice(0, 500)}`,

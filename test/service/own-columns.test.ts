@@ -8,7 +8,18 @@ import { clientOf, startForTest, type Client, type QueryAnswer } from './support
 
 const NEVER = 1_000_000_000;
 const RANGE = { startTime: '2025-01-01T00:00:00Z', endTime: '2027-01-01T00:00:00Z' };
-const NAMES = ['plain', 'with.dot', "it's", 'say "x"', 'back\\slash', 'Zürich 日本', 'a`b', '%s {p0:String}', '__proto__', 'constructor'];
+const NAMES = [
+  'plain',
+  'with.dot',
+  "it's",
+  'say "x"',
+  'back\\slash',
+  'Zürich 日本',
+  'a`b',
+  '%s {p0:String}',
+  '__proto__',
+  'constructor',
+];
 const VALUES = [
   '',
   'text',
@@ -39,7 +50,11 @@ const events = (count: number, from = 0): Record<string, unknown>[] =>
       const value = VALUES[((n + from) * (at + 1) + at) % (VALUES.length + 1)];
       return value === undefined ? [] : [[name, value] as const];
     });
-    return { _time: new Date(Date.UTC(2026, 0, 1) + (from + n) * 1000).toISOString(), n: n + from, ...Object.fromEntries(entries) };
+    return {
+      _time: new Date(Date.UTC(2026, 0, 1) + (from + n) * 1000).toISOString(),
+      n: n + from,
+      ...Object.fromEntries(entries),
+    };
   });
 
 const f = (name: string): string => `['${name.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}']`;
@@ -64,13 +79,17 @@ const QUERIES = [
 
 /** The rows of a query, each as JSON, whatever the order of groups. */
 async function rowsOf(client: Client, source: string, text: string): Promise<string[]> {
-  const answer = await client.call('POST', '/v1/query/_apl?format=tabular&nocache=true', { body: { apl: `${source} | ${text}`, ...RANGE } });
+  const answer = await client.call('POST', '/v1/query/_apl?format=tabular&nocache=true', {
+    body: { apl: `${source} | ${text}`, ...RANGE },
+  });
   expect([text, answer.status, answer.status === 200 ? '' : answer.text]).toEqual([text, 200, '']);
   const [table] = (answer.json as unknown as { tables: { fields: { name: string }[]; columns: unknown[][] }[] }).tables;
   const names = table!.fields.map(({ name }) => name);
-  const rows = table!.columns[0]!.map((_, n) => JSON.stringify(table!.columns.flatMap((column, at) => (names[at] === '_sysTime' ? [] : [[names[at], column[n]]]))));
+  const rows = table!.columns[0]!.map((_, n) =>
+    JSON.stringify(table!.columns.flatMap((column, at) => (names[at] === '_sysTime' ? [] : [[names[at], column[n]]]))),
+  );
   return text.includes('sort by') ? rows : rows.sort();
-} // prettier-ignore
+}
 
 async function fill(client: Client, name: string): Promise<void> {
   await client.createDataset(name);
@@ -105,7 +124,10 @@ async function answers(ownColumnSample: number): Promise<{ found: Map<string, un
     for (const [source, text] of asked) found.set(`${source} | ${text}`, await rowsOf(client, source, text));
     found.set(FIELDS, (await client.call('GET', '/v2/datasets/first/fields', { token: client.personalToken })).json);
     const { matches } = await client.query('first', { ...RANGE, limit: 1000, order: [{ field: 'n' }] });
-    found.set('legacy', matches.map((match) => Object.entries(match.data).sort(([a], [b]) => (a < b ? -1 : 1)))); // prettier-ignore
+    found.set(
+      'legacy',
+      matches.map((match) => Object.entries(match.data).sort(([a], [b]) => (a < b ? -1 : 1))),
+    );
     await service.close();
     return { found, columns: await ownColumns(dataDir) };
   } finally {
@@ -127,10 +149,13 @@ describe('a field with a column of its own', () => {
     expect(own.columns[0]).toBeGreaterThan(NAMES.length * 2);
   });
 
-  test.each([...asked.map(([source, text]) => `${source} | ${text}`), FIELDS, 'legacy'])('answers as one in the maps: %s', (text) => {
-    expect(own.found.get(text)).toEqual(maps.found.get(text));
-    expect(JSON.stringify(own.found.get(text)).length).toBeGreaterThan(1);
-  });
+  test.each([...asked.map(([source, text]) => `${source} | ${text}`), FIELDS, 'legacy'])(
+    'answers as one in the maps: %s',
+    (text) => {
+      expect(own.found.get(text)).toEqual(maps.found.get(text));
+      expect(JSON.stringify(own.found.get(text)).length).toBeGreaterThan(1);
+    },
+  );
 });
 
 test('more common fields than columns: the rest stays in the maps, and all are found', async () => {
@@ -145,7 +170,9 @@ test('more common fields than columns: the rest stays in the maps, and all are f
   const { matches } = await client.query('wide', { ...RANGE, limit: 100 });
   expect(matches).toHaveLength(40);
   for (const { data } of matches) expect(data).toEqual(wide);
-  expect(await rowsOf(client, "['wide']", 'where ["field 999"] == 999 and ["field 0"] == "0" | count')).toEqual(['[["count",40]]']);
+  expect(await rowsOf(client, "['wide']", 'where ["field 999"] == 999 and ["field 0"] == "0" | count')).toEqual([
+    '[["count",40]]',
+  ]);
   await service.close();
   expect(await ownColumns(dataDir)).toEqual([64]);
   await stop();
@@ -154,22 +181,32 @@ test('more common fields than columns: the rest stays in the maps, and all are f
 test('an existing folder is taken over: what it has is read from its maps, and again after a restart', async () => {
   const { client, service, dataDir, stop } = await startForTest({ limits: { ownColumnSample: NEVER } });
   await fill(client, 'first');
-  const read = (from: Client): Promise<QueryAnswer> => from.query('first', { ...RANGE, limit: 1000, order: [{ field: 'n' }] });
+  const read = (from: Client): Promise<QueryAnswer> =>
+    from.query('first', { ...RANGE, limit: 1000, order: [{ field: 'n' }] });
   const dataOf = ({ matches }: QueryAnswer) => matches.map(({ data }) => data);
   const old = dataOf(await read(client));
   await service.close();
   expect(await ownColumns(dataDir)).toEqual([]);
 
   const start = async (): Promise<[Service, Client]> => {
-    const started = await startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {}, limits: { ownColumnSample: 50 } });
+    const started = await startService({
+      listen: { host: '127.0.0.1', port: 0 },
+      dataDir,
+      log: silentLog,
+      env: {},
+      limits: { ownColumnSample: 50 },
+    });
     const { apiToken, personalToken, orgId } = client;
     return [started, clientOf(started.address, { apiToken, personalToken, orgId })];
-  }; // prettier-ignore
+  };
   const [second, again] = await start();
   await again.ingest('first', events(50, 200));
   await again.ingest('first', events(50, 250));
   expect(dataOf(await read(again)).slice(0, 200)).toEqual(old);
-  expect((await rowsOf(again, "['first']", 'where plain == "text" | project n'))).toHaveLength(old.filter((data) => data['plain'] === 'text').length + events(100, 200).filter((event) => event['plain'] === 'text').length); // prettier-ignore
+  expect(await rowsOf(again, "['first']", 'where plain == "text" | project n')).toHaveLength(
+    old.filter((data) => data['plain'] === 'text').length +
+      events(100, 200).filter((event) => event['plain'] === 'text').length,
+  );
   await second.close();
   expect((await ownColumns(dataDir))[0]).toBeGreaterThan(NAMES.length);
   const [third, last] = await start();

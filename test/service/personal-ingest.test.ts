@@ -6,8 +6,13 @@ const { client } = serviceForSuite({ personalIngest: true }, { logs: [] });
 
 const as = (token: string) => ({ token, headers: { 'x-service-org-id': client.orgId } });
 const ingest = async (token: string, headers = as(token).headers): Promise<number> =>
-  (await client.call('POST', '/v1/ingest/logs', { token, headers: { ...headers, 'content-type': 'application/json' }, body: '[{"a":1}]' }))
-    .status;
+  (
+    await client.call('POST', '/v1/ingest/logs', {
+      token,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '[{"a":1}]',
+    })
+  ).status;
 
 test('owners and admins may ingest with personal tokens, users may not; API tokens go on', async () => {
   const tokenOf = async (role: string): Promise<string> => {

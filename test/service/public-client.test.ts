@@ -28,8 +28,12 @@ describe('the client', () => {
     expect(await client.ingestRaw('logs', csv, ContentType.CSV)).toMatchObject({ ingested: 3, failures: [] });
     const zipped = gzipSync('{"zipped":1,"at":"2/Jan/2026:03:04:05 +0000"}');
     const options = { timestampField: 'at', timestampFormat: '2/Jan/2006:15:04:05 +0000' };
-    expect(await client.ingestRaw('logs', zipped, ContentType.NDJSON, ContentEncoding.GZIP, options)).toMatchObject({ ingested: 1 });
-    expect([await count('logs', 'plain'), await count('logs', 'csv'), await count('logs', 'zipped')]).toEqual([2, 3, 1]);
+    expect(await client.ingestRaw('logs', zipped, ContentType.NDJSON, ContentEncoding.GZIP, options)).toMatchObject({
+      ingested: 1,
+    });
+    expect([await count('logs', 'plain'), await count('logs', 'csv'), await count('logs', 'zipped')]).toEqual([
+      2, 3, 1,
+    ]);
   });
 
   test('batches in the background and flushes', async () => {

@@ -29,14 +29,17 @@ async function store(name: string, list: readonly Event[]): Promise<void> {
     JSON.stringify({ _time: new Date(START + at * 1000).toISOString(), seq, ...fields }, digits),
   );
   // In several requests: several parts.
-  for (let from = 0; from < list.length; from += 20) await under.client.ingest(name, written.slice(from, from + 20).join('\n'));
+  for (let from = 0; from < list.length; from += 20)
+    await under.client.ingest(name, written.slice(from, from + 20).join('\n'));
 }
 
 /** Integers of any size as they are, there and back. */
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
 const digits = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? rawJSON(String(value)) : value);
 const exactly = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
-  typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source) ? `${source}n` : value;
+  typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
+    ? `${source}n`
+    : value;
 
 interface Found {
   readonly names: string[];
@@ -47,13 +50,22 @@ interface Found {
 
 /** Undefined for one that the service refuses for its size: each part of a `parse_json` is written several times. */
 async function ask(text: string): Promise<Found | undefined> {
-  const answer = await under.client.call('POST', '/v1/query/_apl?format=tabular&nocache=true', { body: { apl: text, limit: 50_000, ...RANGE } });
+  const answer = await under.client.call('POST', '/v1/query/_apl?format=tabular&nocache=true', {
+    body: { apl: text, limit: 50_000, ...RANGE },
+  });
   if (answer.status === 400 && answer.text.includes('the query is too complex')) return undefined;
-  if (answer.status !== 200) throw new Error(`${text}\nanswered ${answer.status}: ${answer.text}\n${JSON.stringify(log.find('error', '').at(-1))}`);
-  const { tables } = JSON.parse(answer.text, exactly) as { tables: { fields: { name: string }[]; columns: unknown[][] }[] };
-  const [rows, totals] = tables.map(({ columns }) => (columns[0] ?? []).map((_, n) => columns.map((column) => column[n])));
+  if (answer.status !== 200)
+    throw new Error(
+      `${text}\nanswered ${answer.status}: ${answer.text}\n${JSON.stringify(log.find('error', '').at(-1))}`,
+    );
+  const { tables } = JSON.parse(answer.text, exactly) as {
+    tables: { fields: { name: string }[]; columns: unknown[][] }[];
+  };
+  const [rows, totals] = tables.map(({ columns }) =>
+    (columns[0] ?? []).map((_, n) => columns.map((column) => column[n])),
+  );
   return { names: tables[0]!.fields.map(({ name }) => name), rows: rows!, totals };
-} // prettier-ignore
+}
 
 /** The same with floats beyond 2^53 as floats, which `exactly` takes for integers. */
 function loosened(found: unknown): unknown {
@@ -72,22 +84,34 @@ function aligned(found: unknown, expected: unknown): unknown {
     return typeof value === 'number' && Math.abs(value - near) <= within ? expected : found;
   }
   if (typeof expected === 'object' && expected !== null) {
-    const form = (value: unknown): unknown => ('unordered' in expected && Array.isArray(value) ? unordered(value) : value);
+    const form = (value: unknown): unknown =>
+      'unordered' in expected && Array.isArray(value) ? unordered(value) : value;
     return JSON.stringify(form(found)) === JSON.stringify(expected) ? expected : form(loosened(found));
   }
   const value = typeof expected === 'number' ? loosened(found) : found;
-  if (typeof value === 'number' && typeof expected === 'number' && Math.abs(value - expected) <= 1e-9 * Math.max(1, Math.abs(expected))) return expected;
+  if (
+    typeof value === 'number' &&
+    typeof expected === 'number' &&
+    Math.abs(value - expected) <= 1e-9 * Math.max(1, Math.abs(expected))
+  )
+    return expected;
   return found;
-} // prettier-ignore
+}
 
 /** For each set of events, what `agrees` has to say about random queries. */
-async function eachSet(kind: string, agrees: (name: string, rows: readonly Row[]) => fc.IAsyncProperty<unknown>): Promise<void> {
+async function eachSet(
+  kind: string,
+  agrees: (name: string, rows: readonly Row[]) => fc.IAsyncProperty<unknown>,
+): Promise<void> {
   for (let set = 0; set <= SETS; set++) {
     // The last set has no event at all, and so no fields.
     const list = set < SETS ? (fc.sample(events, { seed: seed + set, numRuns: 1 })[0] as Event[]) : [];
     const name = `${kind}-${set}`;
     await store(name, list);
-    await fc.assert(agrees(name, rowsOf(list)), { seed: seed + set, numRuns: Math.ceil(wanted / (set < SETS ? SETS : 10)) });
+    await fc.assert(agrees(name, rowsOf(list)), {
+      seed: seed + set,
+      numRuns: Math.ceil(wanted / (set < SETS ? SETS : 10)),
+    });
   }
 }
 
@@ -137,11 +161,19 @@ const leftOps = (): string[] => LEGACY_OPS.filter((op) => !drawn.has(op));
 async function checkLegacy(name: string, rows: readonly Row[], { body, of, grouped }: LegacyQuery): Promise<void> {
   for (const op of opsOf(body)) drawn.add(op);
   const what = JSON.stringify(body);
-  const answer = await under.client.call('POST', `/v1/datasets/${name}/query?nocache=true`, { body: { ...RANGE, ...body } });
-  if (answer.status !== 200) throw new Error(`${what}\nanswered ${answer.status}: ${answer.text}\n${JSON.stringify(log.find('error', '').at(-1))}`);
+  const answer = await under.client.call('POST', `/v1/datasets/${name}/query?nocache=true`, {
+    body: { ...RANGE, ...body },
+  });
+  if (answer.status !== 200)
+    throw new Error(
+      `${what}\nanswered ${answer.status}: ${answer.text}\n${JSON.stringify(log.find('error', '').at(-1))}`,
+    );
   const { matches, buckets } = JSON.parse(answer.text, exactly) as QueryAnswer;
   const found = grouped
-    ? buckets.totals.map(({ group, aggregations }) => [...Object.values(group), ...aggregations.map(({ value }) => value)])
+    ? buckets.totals.map(({ group, aggregations }) => [
+        ...Object.values(group),
+        ...aggregations.map(({ value }) => value),
+      ])
     : matches.map(({ data }) => [data['seq']]);
   compare(found, of(rows), what);
   // Each of the totals has its group in the series.
@@ -149,7 +181,7 @@ async function checkLegacy(name: string, rows: readonly Row[], { body, of, group
     const parts = buckets.series.flatMap(({ groups }) => groups.filter(({ id }) => id === total.id));
     expect(parts.length, what).toBeGreaterThanOrEqual(Object.keys(total.group).length > 0 ? 1 : 0);
   }
-} // prettier-ignore
+}
 
 test(`legacy queries agree with the evaluator (seed ${seed})`, { timeout: 3_600_000 }, async () => {
   await eachSet('legacy', (name, rows) => fc.asyncProperty(legacyQuery, (found) => checkLegacy(name, rows, found)));
@@ -161,17 +193,22 @@ test(`legacy queries with what none of those used agree, too (seed ${seed})`, { 
   const rows = rowsOf(list);
   for (let n = 0; n < MORE && leftOps().length > 0; n += 100)
     for (const found of fc.sample(legacyQuery, { seed: seed + 1000 + n, numRuns: 100 }))
-      if (opsOf(found.body).some((op) => LEGACY_OPS.includes(op) && !drawn.has(op))) await checkLegacy('more-legacy', rows, found);
+      if (opsOf(found.body).some((op) => LEGACY_OPS.includes(op) && !drawn.has(op)))
+        await checkLegacy('more-legacy', rows, found);
 });
 
 test('most queries had rows, and they used everything that is documented', () => {
   const { never, total, rarest } = unused();
   process.stdout.write(`query differential: ${counts.asked} results, ${counts.full} with rows, first seed ${seed}\n`);
-  process.stdout.write(`${total - never.length} of ${total} operators, functions and aggregations drawn; the rarest: ${rarest}\n`);
+  process.stdout.write(
+    `${total - never.length} of ${total} operators, functions and aggregations drawn; the rarest: ${rarest}\n`,
+  );
   expect(counts.full / counts.asked).toBeGreaterThan(0.6);
   expect(counts.tooComplex / counts.asked).toBeLessThan(0.01);
   const left = leftOps();
-  process.stdout.write(`${LEGACY_OPS.length - left.length} of ${LEGACY_OPS.length} operations of the legacy form drawn\n`);
+  process.stdout.write(
+    `${LEGACY_OPS.length - left.length} of ${LEGACY_OPS.length} operations of the legacy form drawn\n`,
+  );
   expect(never).toEqual([]);
   expect(left).toEqual([]);
 });

@@ -15,7 +15,9 @@ const EXAMPLES = page('query-examples.md');
 const recipes = [...page('query.md').matchAll(/^### ([^\n]*)\n\n```kusto\n(.*?)```\n\n```text\n(.*?)```/gms)].map(
   ([, title = '', text = '', wanted = '']) => ({ title, text, wanted: wanted.trimEnd() }),
 );
-const examples = [...EXAMPLES.matchAll(/^(.+) → (.+?)(?:   \/\/ .*)?$/gm)].map(([, text = '', wanted = '']) => [text, wanted] as const);
+const examples = [...EXAMPLES.matchAll(/^(.+) → (.+?)(?:   \/\/ .*)?$/gm)].map(
+  ([, text = '', wanted = '']) => [text, wanted] as const,
+);
 const absent = [...EXAMPLES.matchAll(/^\| `(.+)` \| (.+) \|$/gm)].map(
   ([, text = '', message = '']) => [text.replaceAll('\\|', '|'), message.replaceAll('\\|', '|')] as const,
 );
@@ -23,23 +25,64 @@ const absent = [...EXAMPLES.matchAll(/^\| `(.+)` \| (.+) \|$/gm)].map(
 const minute = (time: string): string => `2026-01-05T03:${time}Z`;
 const before = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
 const EVENTS = [
-  { _time: minute('05:00'), service: 'web', message: 'request', path: '/cart', ms: 120, client: '10.0.0.7', bytes: 5000, trace: '4bf92f' },
+  {
+    _time: minute('05:00'),
+    service: 'web',
+    message: 'request',
+    path: '/cart',
+    ms: 120,
+    client: '10.0.0.7',
+    bytes: 5000,
+    trace: '4bf92f',
+  },
   { _time: minute('05:00.04'), service: 'cart', message: 'load items', ms: 80, trace: '4bf92f' },
   { _time: minute('05:00.09'), service: 'db', message: 'query', ms: 30, trace: '4bf92f' },
-  { _time: minute('06:00'), service: 'web', message: 'request', path: '/search', ms: 900, client: '10.0.0.9', bytes: 200 },
-  { _time: minute('10:00'), service: 'web', message: 'request', path: '/search', ms: 700, client: '10.0.0.9', bytes: 300 },
-  { _time: minute('11:00'), service: 'web', message: 'request', path: '/cart', ms: 100, client: '10.0.0.7', bytes: 4000 },
-  ...['12:30', '13:00', '14:00'].map((time) => ({ _time: minute(time), service: 'db', message: 'too many connections' })),
+  {
+    _time: minute('06:00'),
+    service: 'web',
+    message: 'request',
+    path: '/search',
+    ms: 900,
+    client: '10.0.0.9',
+    bytes: 200,
+  },
+  {
+    _time: minute('10:00'),
+    service: 'web',
+    message: 'request',
+    path: '/search',
+    ms: 700,
+    client: '10.0.0.9',
+    bytes: 300,
+  },
+  {
+    _time: minute('11:00'),
+    service: 'web',
+    message: 'request',
+    path: '/cart',
+    ms: 100,
+    client: '10.0.0.7',
+    bytes: 4000,
+  },
+  ...['12:30', '13:00', '14:00'].map((time) => ({
+    _time: minute(time),
+    service: 'db',
+    message: 'too many connections',
+  })),
   ...[5, 10].map((ago) => ({ _time: before(ago), service: 'web', level: 'error' })),
   { _time: before(20), service: 'db', level: 'error' },
   { _time: before(30), service: 'web', level: 'info' },
   { _time: before(180), service: 'db', level: 'error' },
-]; // prettier-ignore
+];
 
 const { client } = serviceForSuite({}, { logs: EVENTS });
 
 const ask = async (text: string) =>
-  tableOf(await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: text, startTime: '2026-01-01T00:00:00Z' } }));
+  tableOf(
+    await client.call('POST', '/v1/query/_apl?format=tabular', {
+      body: { apl: text, startTime: '2026-01-01T00:00:00Z' },
+    }),
+  );
 
 describe('docs/query.md', () => {
   test('has recipes', () => {
@@ -78,9 +121,12 @@ describe('docs/query-examples.md', () => {
     const refused = absent.map(([text]) => text).join(' ');
     const left = [
       ...FAMILY_OPERATORS.filter((name) => !OPERATORS_BY_NAME.has(name) && !refused.includes(name)),
-      ...FAMILY_AGGREGATIONS.filter((name) => !findAggregate(name) && !name.startsWith('arg_') && !refused.includes(` ${name}(`)),
+      ...FAMILY_AGGREGATIONS.filter(
+        (name) => !findAggregate(name) && !name.startsWith('arg_') && !refused.includes(` ${name}(`),
+      ),
       ...FAMILY_FUNCTIONS.filter(
-        (name) => FUNCTIONS.get(name)?.only === 'transforms' || (!FUNCTIONS.has(name) && !` ${refused}`.includes(` ${name}(`)),
+        (name) =>
+          FUNCTIONS.get(name)?.only === 'transforms' || (!FUNCTIONS.has(name) && !` ${refused}`.includes(` ${name}(`)),
       ),
     ];
     expect(left).toEqual([]);

@@ -16,8 +16,19 @@ const DAY = 1_767_225_600_000_000_000n;
 const [START, END] = [DAY + 10n * HOUR, DAY + 20n * HOUR];
 const TABLE = 'ds_1';
 const dataset: Dataset = {
-  id: 1, name: 'logs', table: TABLE, created: '', who: '', description: '', retentionDays: 0, fields: new Map([['n', 1]]), notes: new Map(), mapFields: [], own: new Map(), written: [],
-}; // prettier-ignore
+  id: 1,
+  name: 'logs',
+  table: TABLE,
+  created: '',
+  who: '',
+  description: '',
+  retentionDays: 0,
+  fields: new Map([['n', 1]]),
+  notes: new Map(),
+  mapFields: [],
+  own: new Map(),
+  written: [],
+};
 
 let engine: Engine;
 let tokens = 0;
@@ -41,7 +52,10 @@ async function store(...hours: number[]): Promise<void> {
     block.endRow(DAY + BigInt(hour) * HOUR);
   }
   const token = `token-${tokens++}`;
-  await engine.insert(TABLE, block.bytes(BigInt(tokens * 1000)), token, token, [], { rows: block.rows, ...block.bounds() });
+  await engine.insert(TABLE, block.bytes(BigInt(tokens * 1000)), token, token, [], {
+    rows: block.rows,
+    ...block.bounds(),
+  });
 }
 
 /** How many events the query finds in its range. */
@@ -56,17 +70,33 @@ async function found(): Promise<{ rows: number; status: Readonly<Record<string, 
     },
   };
   const request = {
-    datasets: [dataset], datasetsOf: () => [dataset], range: { now: END, start: START, end: END }, step: undefined, limit: undefined, cursor: undefined, cursorText: '',
-    startedAt: 0, options: {},
-  }; // prettier-ignore
-  const { answer, status } = await runQuery(watched, request, () => planOf(readQuery("['logs'] | where n >= 0"), new Map()), []);
+    datasets: [dataset],
+    datasetsOf: () => [dataset],
+    range: { now: END, start: START, end: END },
+    step: undefined,
+    limit: undefined,
+    cursor: undefined,
+    cursorText: '',
+    startedAt: 0,
+    options: {},
+  };
+  const { answer, status } = await runQuery(
+    watched,
+    request,
+    () => planOf(readQuery("['logs'] | where n >= 0"), new Map()),
+    [],
+  );
   return { rows: answer.rows.length, status, compared: asked.map((sql) => /_time (?:<|>=) /.test(sql)) };
 }
 
 test('times are compared only where an event may be outside', async () => {
   expect(await found()).toMatchObject({ rows: 0, compared: [false] });
   await store(10, 15, 19);
-  expect(await found()).toMatchObject({ rows: 3, compared: [false], status: { minBlockTime: '2026-01-01T10:00:00Z', maxBlockTime: '2026-01-01T19:00:00Z' } }); // prettier-ignore
+  expect(await found()).toMatchObject({
+    rows: 3,
+    compared: [false],
+    status: { minBlockTime: '2026-01-01T10:00:00Z', maxBlockTime: '2026-01-01T19:00:00Z' },
+  });
   await store(20);
   expect(await found()).toMatchObject({ rows: 3, compared: [true] });
   expect(asked[0]).not.toContain('_time >=');

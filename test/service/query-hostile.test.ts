@@ -24,7 +24,8 @@ function judgeSql(sql: string, problem: string): void {
 
 /** Values are set in literals of letters, digits, blanks and numbers of bytes. Returns 1 for a select of a query, else 0. */
 function judgeStatement(sql: string, problem: string): number {
-  if (sql.startsWith('set ')) expect(sql, problem).toMatch(/^set (?:(?:, )?param_\w+ = '(?:[A-Za-z0-9 ]|\\x[\da-f]{2})*')+$/);
+  if (sql.startsWith('set '))
+    expect(sql, problem).toMatch(/^set (?:(?:, )?param_\w+ = '(?:[A-Za-z0-9 ]|\\x[\da-f]{2})*')+$/);
   const [, select] = /^(.*), log_comment = 'select \d+'$/s.exec(sql) ?? [];
   if (select === undefined) return 0;
   judgeSql(select, problem);
@@ -172,7 +173,9 @@ describe('the service', () => {
     ['memory', "['logs'] | extend t = strrep(strrep(strrep('x', 1024), 1024), 1024) | summarize max(t)"],
   ])('a query too large in %s is refused or answered, and the next one is served', async (_what, text) => {
     await send('/v1/query/_apl', { apl: text });
-    const next = await under.client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: "['logs'] | count" } });
+    const next = await under.client.call('POST', '/v1/query/_apl?format=tabular', {
+      body: { apl: "['logs'] | count" },
+    });
     expect(next.json['tables']).toMatchObject([{ columns: [[60]] }]);
   });
 
@@ -184,9 +187,14 @@ describe('the service', () => {
 
   test('a query over its memory is a 400 that says so', async () => {
     const answer = await under.client.call('POST', '/v1/query/_apl', {
-      body: { apl: "['logs'] | extend t = strrep(strrep('x', 1024), 1024) | summarize make_list(strcat(t, tostring(_rowId)))" },
+      body: {
+        apl: "['logs'] | extend t = strrep(strrep('x', 1024), 1024) | summarize make_list(strcat(t, tostring(_rowId)))",
+      },
     });
-    expect(answer.json).toMatchObject({ code: 400, message: expect.stringMatching(/memory limit of 256 MiB|larger than/) });
+    expect(answer.json).toMatchObject({
+      code: 400,
+      message: expect.stringMatching(/memory limit of 256 MiB|larger than/),
+    });
   });
 
   test('a query that its client gave up is not begun, and the next one is served', async () => {

@@ -6,20 +6,63 @@ import { serviceForSuite, tableOf } from './support.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'query-shapes.md'), 'utf8');
 const cell = (text: string): string => text.replaceAll('\\|', '|');
-const shapes = [...page.matchAll(/^\| `(.+?)` \| (works|says): (.+) \|$/gm)].map(([, query = '', kind = '', answer = '']) => {
-  const [, rows, message] = /^`(.+?)`(?:, and says: (.+))?$/.exec(cell(answer)) ?? [];
-  return kind === 'works' ? { query: cell(query), rows, message } : { query: cell(query), rows: undefined, message: cell(answer) };
-});
+const shapes = [...page.matchAll(/^\| `(.+?)` \| (works|says): (.+) \|$/gm)].map(
+  ([, query = '', kind = '', answer = '']) => {
+    const [, rows, message] = /^`(.+?)`(?:, and says: (.+))?$/.exec(cell(answer)) ?? [];
+    return kind === 'works'
+      ? { query: cell(query), rows, message }
+      : { query: cell(query), rows: undefined, message: cell(answer) };
+  },
+);
 
 const EVENTS = [
-  { service: 'web', status: '200', level: 'ERROR', ms: 12, message: 'GET /a done', ip: '10.0.0.1', uri: '/a', tags: ['x', 'y'] },
-  { service: 'web', status: '404', level: 50, ms: 5, message: 'GET /b missing', ip: '10.0.0.2', uri: '/b', tags: ['x'] },
-  { service: 'db', status: '500', level: 'ERROR', ms: 90, message: 'too many connections', ip: '10.0.0.1', uri: '/a', tags: [] },
-  { service: 'db', status: '500', level: 'info', ms: 40, message: 'too many connections', ip: '10.0.0.3', uri: '/a', tags: ['y'] },
+  {
+    service: 'web',
+    status: '200',
+    level: 'ERROR',
+    ms: 12,
+    message: 'GET /a done',
+    ip: '10.0.0.1',
+    uri: '/a',
+    tags: ['x', 'y'],
+  },
+  {
+    service: 'web',
+    status: '404',
+    level: 50,
+    ms: 5,
+    message: 'GET /b missing',
+    ip: '10.0.0.2',
+    uri: '/b',
+    tags: ['x'],
+  },
+  {
+    service: 'db',
+    status: '500',
+    level: 'ERROR',
+    ms: 90,
+    message: 'too many connections',
+    ip: '10.0.0.1',
+    uri: '/a',
+    tags: [],
+  },
+  {
+    service: 'db',
+    status: '500',
+    level: 'info',
+    ms: 40,
+    message: 'too many connections',
+    ip: '10.0.0.3',
+    uri: '/a',
+    tags: ['y'],
+  },
 ].map((event, n) => ({ _time: `2026-01-05T03:0${n}:00Z`, ...event }));
 const { client } = serviceForSuite({}, { logs: EVENTS });
 
-const ask = (query: string) => client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: query, startTime: '2026-01-01T00:00:00Z', endTime: '2036-01-01T00:00:00Z' } }); // prettier-ignore
+const ask = (query: string) =>
+  client.call('POST', '/v1/query/_apl?format=tabular', {
+    body: { apl: query, startTime: '2026-01-01T00:00:00Z', endTime: '2036-01-01T00:00:00Z' },
+  });
 
 test('the page has at least 180 queries, each once', () => {
   expect(shapes.length).toBeGreaterThanOrEqual(180);

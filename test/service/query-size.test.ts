@@ -2,7 +2,12 @@
 import { expect, test, vi } from 'vitest';
 import type { ArgType } from '../../src/language/function-spec.ts';
 import { FUNCTIONS } from '../../src/language/functions/table.ts';
-import { SERVICE_QUERY_ARGUMENTS, SERVICE_QUERY_DEPTH, SERVICE_QUERY_LET_DEPTH, SERVICE_QUERY_TERMS } from '../../src/language/limits.ts';
+import {
+  SERVICE_QUERY_ARGUMENTS,
+  SERVICE_QUERY_DEPTH,
+  SERVICE_QUERY_LET_DEPTH,
+  SERVICE_QUERY_TERMS,
+} from '../../src/language/limits.ts';
 import { parseAndCompile } from './hostile/compile.ts';
 
 const work = vi.hoisted(() => ({ pieces: 0, characters: 0 }));
@@ -26,18 +31,27 @@ function workOf(text: string): [pieces: number, characters: number] | undefined 
 const list = (count: number, write: (n: number) => string, separator = ', '): string =>
   Array.from({ length: count }, (_, n) => write(n)).join(separator);
 const FITTING: Readonly<Partial<Record<ArgType, string>>> = { any: 'c', bool: 'd', number: 'a', string: 'c', int: '1' };
-const OF_FUNCTIONS = [...FUNCTIONS.values()].filter(({ rest }) => rest !== undefined).map(({ names: [name], args, rest }): [string, (count: number) => string] => {
-  const address = name.includes('ipv6') ? (n: number) => `"fd00:${n}::/64"` : name.includes('prefix') ? (n: number) => `"10.${n % 256}."` : (n: number) => `"10.0.0.${n % 256}"`;
-  const fitting = (n: number): string => {
-    if (name.includes('ipv') && n > 0) return address(n);
-    if (name === 'bag_pack' && n % 2 === 0) return `"k${n}"`;
-    return name === 'case' && n % 2 === 0 ? 'd' : (FITTING[args[n] ?? rest!] ?? '"x"');
-  };
-  return [name, (count) => `logs | extend x = ${name}(${list(count + (name === 'case' ? 1 : 0), fitting)})`];
-}); // prettier-ignore
+const OF_FUNCTIONS = [...FUNCTIONS.values()]
+  .filter(({ rest }) => rest !== undefined)
+  .map(({ names: [name], args, rest }): [string, (count: number) => string] => {
+    const address = name.includes('ipv6')
+      ? (n: number) => `"fd00:${n}::/64"`
+      : name.includes('prefix')
+        ? (n: number) => `"10.${n % 256}."`
+        : (n: number) => `"10.0.0.${n % 256}"`;
+    const fitting = (n: number): string => {
+      if (name.includes('ipv') && n > 0) return address(n);
+      if (name === 'bag_pack' && n % 2 === 0) return `"k${n}"`;
+      return name === 'case' && n % 2 === 0 ? 'd' : (FITTING[args[n] ?? rest!] ?? '"x"');
+    };
+    return [name, (count) => `logs | extend x = ${name}(${list(count + (name === 'case' ? 1 : 0), fitting)})`];
+  });
 const FORMS: readonly (readonly [string, (count: number) => string])[] = [
   ...OF_FUNCTIONS,
-  ...['in', '!in', 'in~', 'has_any', 'has_any_cs', 'has_all'].map((name): [string, (count: number) => string] => [`c ${name}`, (count) => `logs | where c ${name} (${list(count, (n) => `"w${n}"`)})`]),
+  ...['in', '!in', 'in~', 'has_any', 'has_any_cs', 'has_all'].map((name): [string, (count: number) => string] => [
+    `c ${name}`,
+    (count) => `logs | where c ${name} (${list(count, (n) => `"w${n}"`)})`,
+  ]),
   ['and', (count) => `logs | where ${list(count, (n) => `a != ${n}`, ' and ')}`],
   ['or', (count) => `logs | where ${list(count, (n) => `c == "${n}"`, ' or ')}`],
   ['extend', (count) => `logs | extend ${list(count, (n) => `x${n} = a + ${n}`)}`],
@@ -45,8 +59,11 @@ const FORMS: readonly (readonly [string, (count: number) => string])[] = [
   ['sort', (count) => `logs | sort by ${list(count / 2, (n) => `x${n}`)}`],
   ['summarize', (count) => `logs | summarize ${list(count / 2, (n) => `x${n} = countif(a == ${n})`)} by c`],
   ['let', (count) => `let v0 = 1; ${list(count, (n) => `let v${n + 1} = v${n} + 1;`, ' ')} print v${count}`],
-  ['function', (count) => `let f = (x:long) { x + 1 }; print ${list(count / 4, () => 'f(', '')}1${')'.repeat(count / 4)}`],
-]; // prettier-ignore
+  [
+    'function',
+    (count) => `let f = (x:long) { x + 1 }; print ${list(count / 4, () => 'f(', '')}1${')'.repeat(count / 4)}`,
+  ],
+];
 
 test.each(FORMS)('%s: twice as many take twice the work', (_name, form) => {
   const [one, two, four] = [64, 128, 256].map((count) => workOf(form(count)));
@@ -60,18 +77,46 @@ test('all of these compile but the one that takes names of detectors', () => {
 });
 
 test.each([
-  ['strcat', `print strcat(${list(SERVICE_QUERY_ARGUMENTS + 1, () => '"x"')})`, 'strcat takes at most 512 arguments, not 513'],
+  [
+    'strcat',
+    `print strcat(${list(SERVICE_QUERY_ARGUMENTS + 1, () => '"x"')})`,
+    'strcat takes at most 512 arguments, not 513',
+  ],
   ['max_of', `print max_of(${list(2000, () => '1')})`, 'max_of takes at most 512 arguments, not 2000'],
-  ['has_any', `logs | where c has_any (${list(SERVICE_QUERY_TERMS + 1, (n) => `"w${n}"`)})`, 'wanted at most 256 terms, not 257'],
-  ['has_all of a list', `logs | where c has_all (dynamic([${list(500, (n) => `"w${n}"`)}]))`, 'wanted at most 256 terms, not 500'],
+  [
+    'has_any',
+    `logs | where c has_any (${list(SERVICE_QUERY_TERMS + 1, (n) => `"w${n}"`)})`,
+    'wanted at most 256 terms, not 257',
+  ],
+  [
+    'has_all of a list',
+    `logs | where c has_all (dynamic([${list(500, (n) => `"w${n}"`)}]))`,
+    'wanted at most 256 terms, not 500',
+  ],
   // Symptom: a stack that was full, and a 500.
-  ['let upon let', `let v0 = 1; ${list(900, (n) => `let v${n + 1} = v${n} + 1;`, ' ')} print v900`, `nested deeper than ${SERVICE_QUERY_LET_DEPTH}`],
-  ['functions inside each other', `let f = (x:long) { ${'('.repeat(90)}x${' + 1)'.repeat(90)} }; print ${'f('.repeat(20)}1${')'.repeat(20)}`, `nested deeper than ${SERVICE_QUERY_LET_DEPTH}`],
-  ['functions that begin inside each other', 'let f = (x:long) {'.repeat(3000), `nested deeper than ${SERVICE_QUERY_DEPTH}`],
-  ['deep values upon each other', `let v0 = 1; ${list(20, (n) => `let v${n + 1} = ${'('.repeat(90)}v${n}${' + 1)'.repeat(90)};`, ' ')} print v20`, `nested deeper than ${SERVICE_QUERY_LET_DEPTH}`],
+  [
+    'let upon let',
+    `let v0 = 1; ${list(900, (n) => `let v${n + 1} = v${n} + 1;`, ' ')} print v900`,
+    `nested deeper than ${SERVICE_QUERY_LET_DEPTH}`,
+  ],
+  [
+    'functions inside each other',
+    `let f = (x:long) { ${'('.repeat(90)}x${' + 1)'.repeat(90)} }; print ${'f('.repeat(20)}1${')'.repeat(20)}`,
+    `nested deeper than ${SERVICE_QUERY_LET_DEPTH}`,
+  ],
+  [
+    'functions that begin inside each other',
+    'let f = (x:long) {'.repeat(3000),
+    `nested deeper than ${SERVICE_QUERY_DEPTH}`,
+  ],
+  [
+    'deep values upon each other',
+    `let v0 = 1; ${list(20, (n) => `let v${n + 1} = ${'('.repeat(90)}v${n}${' + 1)'.repeat(90)};`, ' ')} print v20`,
+    `nested deeper than ${SERVICE_QUERY_LET_DEPTH}`,
+  ],
 ])('%s: too many are refused, with how many may be', (_name, text, message) => {
   expect(parseAndCompile(text)).toEqual({ kind: 'refused', message: expect.stringContaining(message) });
-}); // prettier-ignore
+});
 
 test('as many as may be compile', () => {
   for (const text of [

@@ -29,15 +29,34 @@ function open() {
     query: () => new Promise<QueryResult>((resolve) => going.push(() => resolve(NOTHING))),
   } as unknown as Engine;
   const running = openRunningQueries('X-Service-');
-  const parts = { engine, countQuery: () => undefined, columnsOf: () => [], replyBytes: 2 ** 20, replies: new FairBudget(2 ** 30, 10), headerPrefix: 'X-Service-', running, turns: new QueryTurns(1, () => undefined) }; // prettier-ignore
+  const parts = {
+    engine,
+    countQuery: () => undefined,
+    columnsOf: () => [],
+    replyBytes: 2 ** 20,
+    replies: new FairBudget(2 ** 30, 10),
+    headerPrefix: 'X-Service-',
+    running,
+    turns: new QueryTurns(1, () => undefined),
+  };
   const { apl } = openQueries(parts as unknown as QueryParts);
   const caller = { token: 'one', require: () => undefined };
   const ask = async (): Promise<{ status: { elapsedTime: number; messages: { code: string; msg: string }[] } }> => {
     const request = { caller, headers: {}, startedAt: performance.now() } as unknown as FastifyRequest;
     const raw = Object.assign(new EventEmitter(), { destroyed: false, writableFinished: false });
     let text = '';
-    const reply = { raw, header: () => reply, type: () => reply, send: (body: Buffer) => ((text = String(body)), reply) } as unknown as FastifyReply; // prettier-ignore
-    await apl({ body: () => ({ apl: 'print 1', endTime: 'now' }), query: () => QUERY_PARAMETERS.parse({}), request, reply });
+    const reply = {
+      raw,
+      header: () => reply,
+      type: () => reply,
+      send: (body: Buffer) => ((text = String(body)), reply),
+    } as unknown as FastifyReply;
+    await apl({
+      body: () => ({ apl: 'print 1', endTime: 'now' }),
+      query: () => QUERY_PARAMETERS.parse({}),
+      request,
+      reply,
+    });
     return JSON.parse(text) as Awaited<ReturnType<typeof ask>>;
   };
   /** Answers every call until the query is answered. */
@@ -51,7 +70,17 @@ function open() {
 
 test.each([
   [SERVICE_TOLD_WAIT_MS, []],
-  [2500, [{ priority: 'warn', count: 1, code: 'query_waited', msg: 'the query waited 2.5 s of elapsedTime for its turn: others ran' }]],
+  [
+    2500,
+    [
+      {
+        priority: 'warn',
+        count: 1,
+        code: 'query_waited',
+        msg: 'the query waited 2.5 s of elapsedTime for its turn: others ran',
+      },
+    ],
+  ],
 ])('a query that waited %d ms says so when that is over 1 s', async (ms, messages) => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const { ask, letGo, states } = open();

@@ -20,7 +20,11 @@ test('a quota starts anew with the month, is kept over restarts, and gives back 
   quota.add(-50, november);
   quota.check(november);
   quota.add(1, november);
-  const refusal = { status: 430, headers: { 'Retry-After': '60' }, message: expect.stringContaining('2026-12-01T00:00:00') as string };
+  const refusal = {
+    status: 430,
+    headers: { 'Retry-After': '60' },
+    message: expect.stringContaining('2026-12-01T00:00:00') as string,
+  };
   expect(() => quota.check(november)).toThrow(expect.objectContaining(refusal));
   expect(() => openQuota(metadata, 100).check(november)).toThrow(expect.objectContaining(refusal));
   quota.check(december);

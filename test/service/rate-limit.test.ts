@@ -10,7 +10,10 @@ test('as many requests a second as it says, and not one more; each second begins
     const headers = { 'X-RateLimit-Scope': 'organization', 'X-RateLimit-Limit': '3', 'X-RateLimit-Remaining': '0' };
     for (let n = 0; n < 2; n++)
       expect(() => limit.count(at)).toThrow(
-        expect.objectContaining({ status: 429, headers: { ...headers, 'X-RateLimit-Reset': String(Math.floor(at / 1000) + 1) } }),
+        expect.objectContaining({
+          status: 429,
+          headers: { ...headers, 'X-RateLimit-Reset': String(Math.floor(at / 1000) + 1) },
+        }),
       );
   }
 });

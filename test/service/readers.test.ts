@@ -12,13 +12,23 @@ const contentsOf = (body: Buffer): unknown[] => {
 
 test('a body of several pieces reads as its whole text, wherever lines end', () => {
   const filler = fc.constantFrom('x', 'é', '€', '😀', '\\n');
-  const line = fc.tuple(filler, fc.oneof(fc.nat(40), fc.integer({ min: PIECE - 40, max: PIECE + 40 }), fc.nat(2 * PIECE)));
+  const line = fc.tuple(
+    filler,
+    fc.oneof(fc.nat(40), fc.integer({ min: PIECE - 40, max: PIECE + 40 }), fc.nat(2 * PIECE)),
+  );
   fc.assert(
-    fc.property(fc.array(line, { maxLength: 8 }), fc.constantFrom('\n', '\r\n', '\n\n', '\n \t\n'), fc.boolean(), (lines, end, closed) => {
-      const texts = lines.map(([character, count]) => `"${character.repeat(Math.ceil(count / Buffer.byteLength(character)))}"`);
-      const body = Buffer.from(texts.join(end) + (closed ? end : ''));
-      expect(contentsOf(body)).toEqual(texts.map((text) => JSON.parse(text) as unknown));
-    }),
+    fc.property(
+      fc.array(line, { maxLength: 8 }),
+      fc.constantFrom('\n', '\r\n', '\n\n', '\n \t\n'),
+      fc.boolean(),
+      (lines, end, closed) => {
+        const texts = lines.map(
+          ([character, count]) => `"${character.repeat(Math.ceil(count / Buffer.byteLength(character)))}"`,
+        );
+        const body = Buffer.from(texts.join(end) + (closed ? end : ''));
+        expect(contentsOf(body)).toEqual(texts.map((text) => JSON.parse(text) as unknown));
+      },
+    ),
     { numRuns: 200 },
   );
 });
@@ -32,7 +42,13 @@ test('invalid UTF-8 at the end of a piece spoils its own line alone', () => {
 // Symptom: three million empty objects in 9 MB filled the heap of a service with 1 GiB.
 test('values of a body are counted before they are made', () => {
   expect(readJson('[{"a":"[,{,"},1,[2,3]]', 7).count).toBe(3);
-  for (const text of ['[{"a":"[,{,"},1,[2,3]]', '[{},{},{},{}]', '[[[[[[[[]]]]]]]]', '{"a":[1,2,3,4,5,6]}', '["\\"",1,2,3,4,5]'])
+  for (const text of [
+    '[{"a":"[,{,"},1,[2,3]]',
+    '[{},{},{},{}]',
+    '[[[[[[[[]]]]]]]]',
+    '{"a":[1,2,3,4,5,6]}',
+    '["\\"",1,2,3,4,5]',
+  ])
     expect(() => readJson(text, 3), text).toThrow(expect.objectContaining({ status: 413 }));
   const lines = readNdjson(Buffer.from('{"a":[1,2,3,4,5,6]}\n{"a":1}'), 3);
   expect(() => lines.read(0)).toThrow('more than 3 values in one event');

@@ -9,7 +9,10 @@ const EVENTS = 10_000;
 const LONG = 'logs | join kind=inner (logs) on k | join kind=inner (logs) on k | count';
 const HEADER = 'X-Service-Query-Id';
 
-const { client } = serviceForSuite({ limits: { querySeconds: 30 } }, { logs: Array.from({ length: EVENTS }, (_, n) => ({ k: 1, n })) });
+const { client } = serviceForSuite(
+  { limits: { querySeconds: 30 } },
+  { logs: Array.from({ length: EVENTS }, (_, n) => ({ k: 1, n })) },
+);
 let ids = 0;
 
 type State = string | undefined;
@@ -94,7 +97,9 @@ test('a query that waits for its turn ends when its client leaves, and by DELETE
 test('where too many wait, the rest are asked to come again', async () => {
   const { id, answer } = await beginRunning();
   const waiting = Array.from({ length: SERVICE_WAITING_QUERIES + 20 }, () => ask('logs | count'));
-  const refused = await Promise.any(waiting.map(async (one) => ((await one).status === 429 ? one : Promise.reject(new Error('taken')))));
+  const refused = await Promise.any(
+    waiting.map(async (one) => ((await one).status === 429 ? one : Promise.reject(new Error('taken')))),
+  );
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect([await end(id), (await answer)?.[0]]).toEqual([204, 499]);
   const statuses = (await Promise.all(waiting)).map(({ status }) => status);

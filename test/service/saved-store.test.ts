@@ -1,7 +1,12 @@
 /** The store of annotations and starred queries: bounds, and rows that it reads only when they are asked for. */
 import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { SERVICE_SAVED, SERVICE_SAVED_BYTES, SERVICE_SAVED_ITEM_BYTES, SERVICE_SAVED_OF_DATASET } from '../../src/service/limits.ts';
+import {
+  SERVICE_SAVED,
+  SERVICE_SAVED_BYTES,
+  SERVICE_SAVED_ITEM_BYTES,
+  SERVICE_SAVED_OF_DATASET,
+} from '../../src/service/limits.ts';
 import { openMetadata } from '../../src/service/metadata.ts';
 import { openStore } from '../../src/service/saved/store.ts';
 import { tempDir } from './support.ts';
@@ -17,7 +22,8 @@ function begin(before: readonly Item[] = []) {
   onTestFinished(() => (metadata.close(), rmSync(folder, { recursive: true })));
   const insert = metadata.db.prepare("insert into saved values ('note', ?, ?)");
   metadata.transaction(() => before.forEach((item, n) => insert.run(`old-${n}`, JSON.stringify(item))));
-  const open = () => openStore<Item>(metadata, { kind: 'note', word: 'note', prefix: 'n_', datasetsOf: ({ datasets }) => datasets });
+  const open = () =>
+    openStore<Item>(metadata, { kind: 'note', word: 'note', prefix: 'n_', datasetsOf: ({ datasets }) => datasets });
   return { metadata, open, store: open() };
 }
 const fill = (count: number, item: (n: number) => Item): Item[] => Array.from({ length: count }, (_, n) => item(n));

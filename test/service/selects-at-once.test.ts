@@ -27,7 +27,11 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('selects of the engin
   let rows = 0;
   const running = async (): Promise<number> =>
     Number(
-      (await engine.ask(`select count() from system.processes where query like '%sipHash64(number)%' and query_id != queryID()`))[0]?.[0],
+      (
+        await engine.ask(
+          `select count() from system.processes where query like '%sipHash64(number)%' and query_id != queryID()`,
+        )
+      )[0]?.[0],
     );
   const insert = async (): Promise<void> => {
     const block = new RowBlock(0n);
@@ -67,7 +71,9 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('selects of the engin
     expect(engine.queriesAtOnce).toBeGreaterThanOrEqual(SERVICE_EMBEDDED_SELECTS);
     const endless = await begin(0);
     await insert();
-    const asked = Array.from({ length: 50 }, (_, n) => engine.query('select {p0:String}, {p1:UInt64}', { p0: `it's ${n}\t\\`, p1: n }));
+    const asked = Array.from({ length: 50 }, (_, n) =>
+      engine.query('select {p0:String}, {p1:UInt64}', { p0: `it's ${n}\t\\`, p1: n }),
+    );
     expect((await Promise.all(asked)).map(({ rows: found }) => found.at(0))).toEqual(
       Array.from({ length: 50 }, (_, n) => [`it's ${n}\t\\`, String(n)]),
     );
@@ -116,29 +122,33 @@ describe('queries of the service', () => {
   /** 10^12 triples, each of which must be made. */
   const ENDLESS_QUERY = `long | extend a = 1 | join kind=inner (long | extend a = 1) on a | join kind=inner (long | extend a = 1) on a | where n * n1 * n2 == 7 | count`;
 
-  test('one that never ends holds up neither others nor ingest, and ends with its client', { timeout: 300_000 }, async () => {
-    const gone = new AbortController();
-    let isOver = false;
-    const endless = ask(ENDLESS_QUERY, gone.signal).then(
-      () => (isOver = true),
-      () => undefined,
-    );
-    for (let n = 0; n < 20; n++) {
-      expect((await ask('long | count')).status).toBe(200);
-      await service.ask('POST', '/v1/ingest/long', [{ n }]);
-    }
-    expect(isOver).toBe(false);
-    gone.abort();
-    await endless;
-    // Of two long ones of a token that still ran, the second would wait for ever.
-    for (let n = 0; n < 4; n++) {
-      const next = new AbortController();
-      const other = ask(ENDLESS_QUERY, next.signal).catch(() => undefined);
-      expect((await ask('long | count')).status).toBe(200);
-      next.abort();
-      await other;
-    }
-  });
+  test(
+    'one that never ends holds up neither others nor ingest, and ends with its client',
+    { timeout: 300_000 },
+    async () => {
+      const gone = new AbortController();
+      let isOver = false;
+      const endless = ask(ENDLESS_QUERY, gone.signal).then(
+        () => (isOver = true),
+        () => undefined,
+      );
+      for (let n = 0; n < 20; n++) {
+        expect((await ask('long | count')).status).toBe(200);
+        await service.ask('POST', '/v1/ingest/long', [{ n }]);
+      }
+      expect(isOver).toBe(false);
+      gone.abort();
+      await endless;
+      // Of two long ones of a token that still ran, the second would wait for ever.
+      for (let n = 0; n < 4; n++) {
+        const next = new AbortController();
+        const other = ask(ENDLESS_QUERY, next.signal).catch(() => undefined);
+        expect((await ask('long | count')).status).toBe(200);
+        next.abort();
+        await other;
+      }
+    },
+  );
 
   // Symptom: a service that was stopped went on for as long as its longest query might take.
   test('are ended by SIGTERM, running ones and those that wait: each is answered, ingest is stored, exit 0', async () => {
@@ -148,8 +158,12 @@ describe('queries of the service', () => {
       return [answer.status, ((await answer.json()) as { message: string }).message];
     });
     const listed = async (state: string): Promise<number> =>
-      ((await service.ask('GET', '/v1/queries')) as { state: string }[]).filter((query) => query.state === state).length;
-    await until('some to run, and some to wait', async () => (await listed('running')) > 0 && (await listed('waiting')) > 0);
+      ((await service.ask('GET', '/v1/queries')) as { state: string }[]).filter((query) => query.state === state)
+        .length;
+    await until(
+      'some to run, and some to wait',
+      async () => (await listed('running')) > 0 && (await listed('waiting')) > 0,
+    );
     const sent = Array.from({ length: 4 }, (_, n) => service.ask('POST', '/v1/ingest/long', [{ n }]));
     // A connection may end while the queries are answered.
     const stored = Promise.allSettled(sent);

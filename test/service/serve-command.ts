@@ -13,7 +13,10 @@ interface Ready {
 }
 
 /** Starts it with these arguments, on a port of its own. */
-export function run(args: ArgumentsOf<'serve'>, env: Record<string, string> = {}): Program & { readonly ready: () => Promise<Ready> } {
+export function run(
+  args: ArgumentsOf<'serve'>,
+  env: Record<string, string> = {},
+): Program & { readonly ready: () => Promise<Ready> } {
   const script = join(import.meta.dirname, 'serve-process.ts');
   const program = startCommand(process.execPath, [script, JSON.stringify({ listen: '127.0.0.1:0', ...args })], env);
   return {

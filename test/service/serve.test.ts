@@ -53,21 +53,36 @@ describe('serve', () => {
     expect(stdout()).toContain('org-given');
     // Who gave the tokens knows them.
     expect(stdout()).not.toMatch(/(?:api|personal)-given/);
-    const client = clientOf(/http:\S+/.exec(stdout())![0], { apiToken: 'api-given', personalToken: 'personal-given', orgId: 'org-given' });
-    const answer = await client.call('GET', '/v1/datasets', { token: 'personal-given', headers: { 'x-other-org-id': 'org-given' } });
+    const client = clientOf(/http:\S+/.exec(stdout())![0], {
+      apiToken: 'api-given',
+      personalToken: 'personal-given',
+      orgId: 'org-given',
+    });
+    const answer = await client.call('GET', '/v1/datasets', {
+      token: 'personal-given',
+      headers: { 'x-other-org-id': 'org-given' },
+    });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-other-trace-id')).not.toBeNull();
     expect(await end()).toBe(0);
   });
 
   test('writes an access log, and takes personal tokens for ingest, where configured', async () => {
-    const { end, stderr, ready } = run({ data: makeTree({}), json: true, accessLog: true, acceptPersonalTokensForIngest: true });
+    const { end, stderr, ready } = run({
+      data: makeTree({}),
+      json: true,
+      accessLog: true,
+      acceptPersonalTokensForIngest: true,
+    });
     const { url, org_id: orgId, api_token: apiToken, personal_token: personalToken } = await ready();
     const client = clientOf(url, { apiToken: apiToken!, personalToken: personalToken!, orgId });
     await client.createDataset('logs');
     await client.ingest('logs', [{ n: 1 }], { token: personalToken!, headers: { 'x-service-org-id': orgId } });
     expect(await end()).toBe(0);
-    const lines = stderr().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as object); // prettier-ignore
+    const lines = stderr()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as object);
     expect(lines).toEqual([
       expect.objectContaining({ method: 'POST', path: '/v1/datasets', status: 200, token: 'api' }),
       expect.objectContaining({ method: 'POST', path: '/v1/ingest/logs', status: 200, token: 'personal' }),
@@ -126,7 +141,10 @@ describe('serve', () => {
   });
 
   test('folders that cannot be used are refused with the reason', async () => {
-    const base = makeTree({ file: '', 'other/service.db': 'this is no database, it is much longer text than a header, '.repeat(10) });
+    const base = makeTree({
+      file: '',
+      'other/service.db': 'this is no database, it is much longer text than a header, '.repeat(10),
+    });
     for (const [data, message] of [
       [join(base, 'file'), 'cannot be used'],
       [join(base, 'file', 'below'), 'cannot be used'],

@@ -14,21 +14,36 @@ beforeAll(async () => {
     request.on('data', (chunk: Buffer) => (sql += chunk.toString()));
     request.on('end', () => {
       const [, code = '', message = ''] = /^fail (\d+) (.*?)(?:\nFORMAT.*)?$/s.exec(sql.trim()) ?? [];
-      reply.writeHead(500, { 'X-ClickHouse-Exception-Code': code }).end(`Code: ${code}. DB::Exception: ${message} (version 26.7)`);
+      reply
+        .writeHead(500, { 'X-ClickHouse-Exception-Code': code })
+        .end(`Code: ${code}. DB::Exception: ${message} (version 26.7)`);
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  shard = openShard({ host: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, user: 'default', password: '', database: 'x' });
+  shard = openShard({
+    host: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    user: 'default',
+    password: '',
+    database: 'x',
+  });
 });
 afterAll(async () => {
   await shard.close();
   server.close();
 });
 
-const failureOf = async (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error); // prettier-ignore
+const failureOf = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 const AWAY: readonly (readonly [number, string, RegExp])[] = [
   [198, 'Not found address of host: shard-2 (DNS_ERROR)', /cannot reach another of its servers/],
-  [209, 'Timeout exceeded while reading from socket (shard-2:9000, 300000 ms) (SOCKET_TIMEOUT)', /cannot reach another of its servers/],
+  [
+    209,
+    'Timeout exceeded while reading from socket (shard-2:9000, 300000 ms) (SOCKET_TIMEOUT)',
+    /cannot reach another of its servers/,
+  ],
   [210, 'Connection refused (shard-2:9000) (NETWORK_ERROR)', /cannot reach another of its servers/],
   [279, 'All connection tries failed. Log: (ALL_CONNECTION_TRIES_FAILED)', /cannot reach another of its servers/],
   [394, 'Query was cancelled (QUERY_WAS_CANCELLED)', /cannot reach another of its servers/],
@@ -48,7 +63,11 @@ describe('a server that is away', () => {
     for (const work of [shard.select(`fail ${code} ${message}`, {}, {}), shard.run(`fail ${code} ${message}`)]) {
       const error = await failureOf(work);
       expect(error).toBeInstanceOf(ApiError);
-      expect(error).toMatchObject({ status: 503, headers: { 'Retry-After': '5' }, message: expect.stringMatching(wanted) });
+      expect(error).toMatchObject({
+        status: 503,
+        headers: { 'Retry-After': '5' },
+        message: expect.stringMatching(wanted),
+      });
     }
   });
 

@@ -46,7 +46,8 @@ test('kept replies are bounded; over it a key keeps the counts, and still stores
     if (n > 1) expect(again.json['failures']).toEqual([]);
   }
   expect(
-    (await client.query('two', { startTime: '2000-01-01T00:00:00Z', filter: { op: '==', field: 'b0', value: 1 } })).status['rowsMatched'],
+    (await client.query('two', { startTime: '2000-01-01T00:00:00Z', filter: { op: '==', field: 'b0', value: 1 } }))
+      .status['rowsMatched'],
   ).toBe(5);
 });
 
@@ -64,13 +65,20 @@ test('kept replies take no more of the disk than the bound and their counts, ove
   const keep = async (dataset = 1): Promise<boolean> => {
     const key = `key-${next++}`;
     const reply = randomBytes(1000).toString('base64');
-    keys.begin(dataset, key, { firstRow: 1n, rows: 0, minTime: 0n, maxTime: 0n }, reply, (failures) => `counts, ${failures} failures`);
+    keys.begin(
+      dataset,
+      key,
+      { firstRow: 1n, rows: 0, minTime: 0n, maxTime: 0n },
+      reply,
+      (failures) => `counts, ${failures} failures`,
+    );
     keys.finish(dataset, key);
     const kept = await keys.once(dataset, key, () => Promise.reject(new Error('the key is not known')));
     expect(kept).toBeOneOf([reply, 'counts, 0 failures']);
     return kept === reply;
   };
-  const bytesKept = (): number => Number(metadata.db.prepare('select sum(octet_length(reply)) as n from keys').get()!['n']);
+  const bytesKept = (): number =>
+    Number(metadata.db.prepare('select sum(octet_length(reply)) as n from keys').get()!['n']);
 
   const whole: boolean[] = [];
   for (let n = 0; n < 500; n++) whole.push(await keep());

@@ -89,7 +89,13 @@ export function serviceForSuite(
 
 /** A service on a folder that there is, for as long as its test goes on; the same credentials work again. */
 export async function startOn(dataDir: string, options: Partial<ServiceOptions> = {}): Promise<Service> {
-  const service = await startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {}, ...options });
+  const service = await startService({
+    listen: { host: '127.0.0.1', port: 0 },
+    dataDir,
+    log: silentLog,
+    env: {},
+    ...options,
+  });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= service.close());
   onTestFinished(close);
@@ -104,7 +110,14 @@ export async function startForTest(options: StartOptions = {}): Promise<ServiceU
   const listen = { host: '127.0.0.1', port: 0 };
   // The cause of an "internal error" is only in the log.
   const log: Log = { ...silentLog, error: (fields, message) => console.error(message, fields) };
-  const service = await startService({ listen, dataDir, log, env: {}, ...rest, ...(cluster && { engine: cluster.url }) });
+  const service = await startService({
+    listen,
+    dataDir,
+    log,
+    env: {},
+    ...rest,
+    ...(cluster && { engine: cluster.url }),
+  });
   const { apiToken = '', personalToken = '', orgId } = service.credentials;
   const document = (await (await fetch(`${service.address}/openapi.json`)).json()) as OpenApiDocument;
   return {
@@ -178,9 +191,15 @@ export function totalsOf(answer: QueryAnswer): Record<string, unknown> {
 }
 
 /** The first table of a tabular answer; throws without one. */
-export function tableOf({ json, text }: Answer): { readonly names: readonly string[]; readonly rows: readonly unknown[][] } {
+export function tableOf({ json, text }: Answer): {
+  readonly names: readonly string[];
+  readonly rows: readonly unknown[][];
+} {
   const [table] = (json['tables'] ?? []) as { fields: { name: string }[]; columns: unknown[][] }[];
   if (!table) throw new Error(`no table: ${text}`);
   const { fields, columns } = table;
-  return { names: fields.map(({ name }) => name), rows: (columns[0] ?? []).map((_, n) => columns.map((column) => column[n])) };
+  return {
+    names: fields.map(({ name }) => name),
+    rows: (columns[0] ?? []).map((_, n) => columns.map((column) => column[n])),
+  };
 }

@@ -100,7 +100,9 @@ describe('with a format', () => {
 });
 
 test('what formatTime writes, the reader reads back, for any nanosecond in range', () => {
-  fc.assert(fc.property(fc.bigInt({ min: MIN_TIME_NS, max: MAX_TIME_NS }), (ns) => timeReader('')(formatTime(ns)) === ns));
+  fc.assert(
+    fc.property(fc.bigInt({ min: MIN_TIME_NS, max: MAX_TIME_NS }), (ns) => timeReader('')(formatTime(ns)) === ns),
+  );
 });
 
 test('no text and no layout makes the reader throw', () => {

@@ -23,7 +23,14 @@ beforeEach(() => {
   tokens = openTokens(metadata);
   for (const text of ['xaat-first', 'xaat-second', 'xaat-third'])
     tokens.create(
-      { kind: 'api', name: text, description: '', user: owner.id, capabilities: { datasets: {}, org: {}, views: {} }, expires: null },
+      {
+        kind: 'api',
+        name: text,
+        description: '',
+        user: owner.id,
+        capabilities: { datasets: {}, org: {}, views: {} },
+        expires: null,
+      },
       text,
     );
 });

@@ -12,7 +12,13 @@ import type { Shaped } from '../../src/core/shaping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
 function shape(text: string, lines: readonly string[]): Shaped {
-  const stage = createPipelineStage({ program: compileRows(text, { from: 'test' }), text, env: {}, onError: 'keep', failed: () => {} });
+  const stage = createPipelineStage({
+    program: compileRows(text, { from: 'test' }),
+    text,
+    env: {},
+    onError: 'keep',
+    failed: () => {},
+  });
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   const about = { source: 'app', stream: 's', readAtMs: 1_795_256_100_000, offsetOf: (event: number) => 100 * event };
   return createShaper([stage]).shape({ bytes, count: lines.length, ...about }) as Shaped;
@@ -25,23 +31,32 @@ test('pipeline changes what it names and no other byte', () => {
   expect(linesOf(shape('where a == 100', [line]))).toEqual([line]);
   expect(linesOf(shape('extend a = a', [line]))).toEqual([line]);
   expect(linesOf(shape('extend a = 1', [line]))).toEqual([line.replace('1e2', '1')]);
-  expect(linesOf(shape('project-away b', [line]))).toEqual(['{ "a":1e2,"n":null, "big":1234567890123456789,"t":"\\u00e9" }']);
+  expect(linesOf(shape('project-away b', [line]))).toEqual([
+    '{ "a":1e2,"n":null, "big":1234567890123456789,"t":"\\u00e9" }',
+  ]);
   // Of a key that occurs twice the last value counts; changed, it takes the first one's place.
-  expect(linesOf(shape('extend b = b + 1', [line]))).toEqual(['{ "b" : 3 , "a":1e2,"n":null, "big":1234567890123456789,"t":"\\u00e9" }']);
+  expect(linesOf(shape('extend b = b + 1', [line]))).toEqual([
+    '{ "b" : 3 , "a":1e2,"n":null, "big":1234567890123456789,"t":"\\u00e9" }',
+  ]);
   expect(linesOf(shape('extend c = big', [line]))).toEqual([line.replace('" }', '" ,"c":1234567890123456789}')]);
-  expect(linesOf(shape('project-away t*', [line]))).toEqual(['{ "b" : 1.50 , "a":1e2,"n":null, "big":1234567890123456789, "b":2.0 }']);
+  expect(linesOf(shape('project-away t*', [line]))).toEqual([
+    '{ "b" : 1.50 , "a":1e2,"n":null, "big":1234567890123456789, "b":2.0 }',
+  ]);
   expect(linesOf(shape('project-away a, b, n, big, t', [line]))).toEqual(['{}']);
   expect(linesOf(shape('project-away a', ['{"\\u0061":1,"c":2}']))).toEqual(['{"c":2}']);
 });
 
 test('time that a pipeline leaves out stays', () => {
-  expect(linesOf(shape('project b', ['{"_time":"2026-11-22T10:00:00Z","a":1,"b":2}']))).toEqual(['{"_time":"2026-11-22T10:00:00Z","b":2}']);
+  expect(linesOf(shape('project b', ['{"_time":"2026-11-22T10:00:00Z","a":1,"b":2}']))).toEqual([
+    '{"_time":"2026-11-22T10:00:00Z","b":2}',
+  ]);
 });
 
 test('digest changes with the variables and key files that a pipeline names, and with no others', () => {
   const folder = makeTree({ key: 'one' });
   const digest = (text: string, env: Record<string, string>): string =>
-    createPipelineStage({ program: compileRows(text, { from: 'test' }), text, env, onError: 'keep', failed: () => {} }).digest;
+    createPipelineStage({ program: compileRows(text, { from: 'test' }), text, env, onError: 'keep', failed: () => {} })
+      .digest;
   const named = 'extend a = env("REGION")';
   expect(digest(named, { REGION: 'x' })).not.toBe(digest(named, { REGION: 'y' }));
   expect(digest(named, { REGION: 'x', OTHER: '1' })).toBe(digest(named, { REGION: 'x', OTHER: '2' }));
@@ -54,14 +69,29 @@ test('digest changes with the variables and key files that a pipeline names, and
 
 const name = fc.constantFrom('a', 'b', 'c', 'req', 'req.id', 'a b', '__proto__', 'é', '_time', 'x"y');
 const scalar = fc.oneof(
-  fc.constantFrom('null', 'true', '1', '1.50', '1e2', '1234567890123456789', '""', '"x"', '"a\\"b\\\\"', '"\\ud834\\udd1e é"', '"ünï"'),
+  fc.constantFrom(
+    'null',
+    'true',
+    '1',
+    '1.50',
+    '1e2',
+    '1234567890123456789',
+    '""',
+    '"x"',
+    '"a\\"b\\\\"',
+    '"\\ud834\\udd1e é"',
+    '"ünï"',
+  ),
   fc.string({ maxLength: 70 }).map((text) => JSON.stringify(text)),
 );
 const space = fc.constantFrom('', '', '', ' ', '\t ');
 const json: fc.Arbitrary<string> = fc.letrec<{ object: string; value: string }>((tie) => ({
   object: fc
     .array(fc.tuple(space, name, space, space, tie('value'), space), { maxLength: 6 })
-    .map((members) => `{${members.map(([a, key, b, c, value, d]) => `${a}${JSON.stringify(key)}${b}:${c}${value}${d}`).join(',')}}`),
+    .map(
+      (members) =>
+        `{${members.map(([a, key, b, c, value, d]) => `${a}${JSON.stringify(key)}${b}:${c}${value}${d}`).join(',')}}`,
+    ),
   value: fc.oneof(
     { maxDepth: 2 },
     scalar,

@@ -18,7 +18,11 @@ const recipes = [...page.matchAll(/^### ([^\n]*)\n\n```pipeline\n(.*?)```\n\n```
 
 test('page of transforms has recipes, also for each step that lets a part of the events through', () => {
   expect(recipes.length).toBeGreaterThanOrEqual(5);
-  expect(recipes.flatMap(({ text }) => /^(throttle|dedupe|sample) /.exec(text)?.[1] ?? [])).toEqual(['throttle', 'dedupe', 'sample']);
+  expect(recipes.flatMap(({ text }) => /^(throttle|dedupe|sample) /.exec(text)?.[1] ?? [])).toEqual([
+    'throttle',
+    'dedupe',
+    'sample',
+  ]);
 });
 
 test.for(recipes)('recipe "$title" does what the page says', async ({ text, examples }) => {

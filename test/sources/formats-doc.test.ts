@@ -42,9 +42,23 @@ test.each(examples)('formats.md: $name', async ({ source, input, events }) => {
   let got = '';
   for (let block = lines.next() ?? lines.flush(); block; block = lines.next() ?? lines.flush()) {
     const { window, start, end, single, ends } = block;
-    const { written } = kernel.wrap(template, READ_AT_MS, window, start, end, slot, 0, 1_000_000, 1000, single?.marks, ends);
+    const { written } = kernel.wrap(
+      template,
+      READ_AT_MS,
+      window,
+      start,
+      end,
+      slot,
+      0,
+      1_000_000,
+      1000,
+      single?.marks,
+      ends,
+    );
     got += slot.bytes.toString('utf8', 0, written);
   }
-  const expected = events.map((event) => event.replace('"_time":"read"', `"_time":"${new Date(READ_AT_MS).toISOString()}"`));
+  const expected = events.map((event) =>
+    event.replace('"_time":"read"', `"_time":"${new Date(READ_AT_MS).toISOString()}"`),
+  );
   expect(got.trimEnd().split('\n')).toEqual(expected);
 });

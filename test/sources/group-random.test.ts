@@ -64,7 +64,10 @@ test.each<[name: string, saved: (place: GroupedPlace) => GroupedPlace]>([
   ['no earlier groups', ({ at, behind }) => ({ at, behind: behind && { ...behind, earlier: [] } })],
   [
     'earlier groups that take lines for ever',
-    ({ at, behind }) => ({ at, behind: behind && { ...behind, earlier: behind.earlier.map(([key]) => [key, Infinity]) } }),
+    ({ at, behind }) => ({
+      at,
+      behind: behind && { ...behind, earlier: behind.earlier.map(([key]) => [key, Infinity]) },
+    }),
   ],
 ])('groups after a restart with %s are other events', async (_, saved) => {
   await begin();
@@ -75,15 +78,23 @@ test('groups of any span are made again as they were, whatever closed them', asy
   await begin();
   const from = fc.nat(100);
   fc.assert(
-    fc.property(log, pieces, fc.array(fc.nat(30), { maxLength: 4 }), pieces, from, from, (bytes, sizes, flushes, again, one, other) => {
-      const { spans } = read(rig, bytes, START, sizes, flushes);
-      const [first, last] = [one % spans.length, other % spans.length].sort((a, b) => a - b) as [number, number];
-      const chosen = spans.slice(first, last + 1);
-      const end = chosen.findIndex(({ groups }) => !groups);
-      if (end === 0) return;
-      const span = joinSpans(end === -1 ? chosen : chosen.slice(0, end));
-      expect(replay(rig, bytes, span, again)).toEqual({ events: span.events, to: span.to });
-    }),
+    fc.property(
+      log,
+      pieces,
+      fc.array(fc.nat(30), { maxLength: 4 }),
+      pieces,
+      from,
+      from,
+      (bytes, sizes, flushes, again, one, other) => {
+        const { spans } = read(rig, bytes, START, sizes, flushes);
+        const [first, last] = [one % spans.length, other % spans.length].sort((a, b) => a - b) as [number, number];
+        const chosen = spans.slice(first, last + 1);
+        const end = chosen.findIndex(({ groups }) => !groups);
+        if (end === 0) return;
+        const span = joinSpans(end === -1 ? chosen : chosen.slice(0, end));
+        expect(replay(rig, bytes, span, again)).toEqual({ events: span.events, to: span.to });
+      },
+    ),
     { numRuns: 3000 },
   );
 });
@@ -91,26 +102,36 @@ test('groups of any span are made again as they were, whatever closed them', asy
 test('groups lose and repeat no line, whenever all that waits is sent, and wherever another sink resumes', async () => {
   await begin();
   fc.assert(
-    fc.property(log, pieces, fc.array(fc.nat(30), { maxLength: 4 }), fc.nat(20), fc.nat(20), (bytes, sizes, flushes, one, other) => {
-      const before = read(rig, bytes, START, sizes, flushes);
-      const [first, second] = [one % before.places.length, other % before.places.length].sort((a, b) => a - b) as [number, number];
-      const [place, cut] = [before.places[first]!, before.places[second]!.at];
-      const after = read(rig, bytes, place, sizes, [], [cut]);
-      const lines = (events: readonly { message: string }[]): string[] =>
-        events.flatMap(({ message }) => message.split('\n')).map((text) => text.slice(0, 60));
-      const whole = bytes
-        .toString()
-        .split('\n')
-        .filter((text) => text !== '')
-        .map((text) => text.slice(0, 60));
-      const own = before.events.filter(({ end }) => end <= place.at);
-      expect([...lines(own), ...lines(after.events)].sort()).toEqual(whole.sort());
-      // No event has lines on both sides of the place where the other sink goes on: that one gets all behind it.
-      for (const { message } of after.events) {
-        const places = message.split('\n').map((text) => bytes.indexOf(text) >= cut);
-        expect(new Set(places).size).toBe(1);
-      }
-    }),
+    fc.property(
+      log,
+      pieces,
+      fc.array(fc.nat(30), { maxLength: 4 }),
+      fc.nat(20),
+      fc.nat(20),
+      (bytes, sizes, flushes, one, other) => {
+        const before = read(rig, bytes, START, sizes, flushes);
+        const [first, second] = [one % before.places.length, other % before.places.length].sort((a, b) => a - b) as [
+          number,
+          number,
+        ];
+        const [place, cut] = [before.places[first]!, before.places[second]!.at];
+        const after = read(rig, bytes, place, sizes, [], [cut]);
+        const lines = (events: readonly { message: string }[]): string[] =>
+          events.flatMap(({ message }) => message.split('\n')).map((text) => text.slice(0, 60));
+        const whole = bytes
+          .toString()
+          .split('\n')
+          .filter((text) => text !== '')
+          .map((text) => text.slice(0, 60));
+        const own = before.events.filter(({ end }) => end <= place.at);
+        expect([...lines(own), ...lines(after.events)].sort()).toEqual(whole.sort());
+        // No event has lines on both sides of the place where the other sink goes on: that one gets all behind it.
+        for (const { message } of after.events) {
+          const places = message.split('\n').map((text) => bytes.indexOf(text) >= cut);
+          expect(new Set(places).size).toBe(1);
+        }
+      },
+    ),
     { numRuns: 1500 },
   );
 });

@@ -49,7 +49,10 @@ export interface GroupRig {
 const throughJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 /** `source`: keys of a file source, as YAML. */
-export async function createGroupRig(source: string, limits: { maxGroups?: number; maxBytes?: number } = {}): Promise<GroupRig> {
+export async function createGroupRig(
+  source: string,
+  limits: { maxGroups?: number; maxBytes?: number } = {},
+): Promise<GroupRig> {
   const config = configOf(configWith({ source })).sources[0] as FileConfig;
   const loaded = await loadShaping(config);
   const shaping: LineShaping = { ...loaded, group: loaded.group && { ...loaded.group, ...limits } };
@@ -144,7 +147,12 @@ export function joinSpans(spans: readonly GroupedSpan[]): GroupedSpan {
 }
 
 /** Makes the events of a span again. */
-export function replay(rig: GroupRig, bytes: Buffer, span: GroupedSpan, pieces: readonly number[]): { events: string[]; to: number } {
+export function replay(
+  rig: GroupRig,
+  bytes: Buffer,
+  span: GroupedSpan,
+  pieces: readonly number[],
+): { events: string[]; to: number } {
   const lines = rig.create();
   const { from, to, groups } = span;
   const { gate } = groups!.after;

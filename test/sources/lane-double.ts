@@ -90,7 +90,8 @@ export class LaneDouble implements Lane {
     if (end !== block.offset) throw new Error(`offset ${block.offset} does not follow ${end}`);
     this.#ends.set(block.stream, block.offset + length);
     for (const range of block.continued ?? []) {
-      if ((this.#ends.get(range.stream) ?? range.from) !== range.from) throw new Error(`${range.from} is not next in its stream`);
+      if ((this.#ends.get(range.stream) ?? range.from) !== range.from)
+        throw new Error(`${range.from} is not next in its stream`);
       this.#ends.set(range.stream, range.to);
     }
     const { continued, stream, shape, offset, readAtMs, single, header } = block;
@@ -98,7 +99,9 @@ export class LaneDouble implements Lane {
     this.count += lines.length;
     const ends = block.ends && [...block.ends].map((each) => each - block.start);
     const events = ends ? ends.map((each, n) => bytes.subarray(ends[n - 1] ?? 0, each - 1)) : lines;
-    const unread = events.filter(({ byteOffset }) => block.unread?.includes(byteOffset - bytes.byteOffset + block.start)).map(String);
+    const unread = events
+      .filter(({ byteOffset }) => block.unread?.includes(byteOffset - bytes.byteOffset + block.start))
+      .map(String);
     this.blocks.push({
       unread,
       stream,

@@ -112,7 +112,9 @@ describe('joined lines', () => {
         const shaping = shapings.get(`${maxLines} ${maxBytes}`) ?? (await loadShaping(config));
         shapings.set(`${maxLines} ${maxBytes}`, shaping);
         const input = Buffer.from(lines);
-        expect(readAll(openLines(config, shaping), input, chunks)).toEqual(joinByRule(input, begins, maxLines, maxBytes));
+        expect(readAll(openLines(config, shaping), input, chunks)).toEqual(
+          joinByRule(input, begins, maxLines, maxBytes),
+        );
       }),
       { numRuns: 700 },
     );
@@ -163,28 +165,43 @@ describe('charsets', () => {
   const units = ['a', ' ', 'é', 'ÿ', '\u0085'];
   const wide = [...units, 'Ċ', '\u0a0a', '\u0a00', '\u000a'.repeat(0), '€', '😀', '\u0d0a'];
 
-  test.each(Object.keys(ENCODED))('%s gives the same lines for any chunks, with a mark and without', async (charset) => {
-    const shaping = await loadShaping(configOf({ charset }));
-    const plain = await loadShaping(configOf());
-    const lines = fc.array(fc.string({ unit: fc.constantFrom(...(charset === 'latin1' ? units : wide)), maxLength: 10 }), {
-      maxLength: 15,
-    });
-    fc.assert(
-      fc.property(lines, fc.constantFrom('\n', '\r\n'), fc.boolean(), fc.boolean(), sizes, (words, newline, ended, marked, chunks) => {
-        const mark = marked ? MARKS[charset] : undefined;
-        const content = words.join(newline) + (ended ? newline : '');
-        const input = Buffer.concat([Buffer.from(mark ?? '', 'hex'), ENCODED[charset]!(content)]);
-        // A mark decides, so that it is read the same without the charset being named.
-        const config = configOf(mark ? {} : { charset });
-        const stats = newStats();
-        const pieces = readAll(openLines(config, mark ? plain : shaping, stats), input, chunks);
-        const strip = (each: string): string => each.replace(/\r$/, '');
-        expect(pieces.map((piece) => strip(piece.text))).toEqual(words.map(strip).filter((each) => each.trim() !== ''));
-        expect(stats.invalidCharacters ?? 0).toBe(0);
-      }),
-      { numRuns: 600 },
-    );
-  });
+  test.each(Object.keys(ENCODED))(
+    '%s gives the same lines for any chunks, with a mark and without',
+    async (charset) => {
+      const shaping = await loadShaping(configOf({ charset }));
+      const plain = await loadShaping(configOf());
+      const lines = fc.array(
+        fc.string({ unit: fc.constantFrom(...(charset === 'latin1' ? units : wide)), maxLength: 10 }),
+        {
+          maxLength: 15,
+        },
+      );
+      fc.assert(
+        fc.property(
+          lines,
+          fc.constantFrom('\n', '\r\n'),
+          fc.boolean(),
+          fc.boolean(),
+          sizes,
+          (words, newline, ended, marked, chunks) => {
+            const mark = marked ? MARKS[charset] : undefined;
+            const content = words.join(newline) + (ended ? newline : '');
+            const input = Buffer.concat([Buffer.from(mark ?? '', 'hex'), ENCODED[charset]!(content)]);
+            // A mark decides, so that it is read the same without the charset being named.
+            const config = configOf(mark ? {} : { charset });
+            const stats = newStats();
+            const pieces = readAll(openLines(config, mark ? plain : shaping, stats), input, chunks);
+            const strip = (each: string): string => each.replace(/\r$/, '');
+            expect(pieces.map((piece) => strip(piece.text))).toEqual(
+              words.map(strip).filter((each) => each.trim() !== ''),
+            );
+            expect(stats.invalidCharacters ?? 0).toBe(0);
+          },
+        ),
+        { numRuns: 600 },
+      );
+    },
+  );
 
   test.each([
     ['windows-1252', '80e9', '€é'],
@@ -318,9 +335,16 @@ describe('formats with a parser', () => {
   test('events that come of the same lines use up nothing until the last of them', async () => {
     const config = configOf({ format: 'cri' });
     const T = '2026-11-21T10:15:00Z';
-    const input = Buffer.from(`${T} stdout F one\n${T} stdout P a\n${T} stderr F err\n${T} stdout F b\n${T} stdout F two\n`);
+    const input = Buffer.from(
+      `${T} stdout F one\n${T} stdout P a\n${T} stderr F err\n${T} stdout F b\n${T} stdout F two\n`,
+    );
     const pieces = readAll(openLines(config, await loadShaping(config)), input, [1000]);
-    expect(eventsOf(pieces)).toMatchObject([{ message: 'one' }, { message: 'ab' }, { message: 'err' }, { message: 'two' }]);
+    expect(eventsOf(pieces)).toMatchObject([
+      { message: 'one' },
+      { message: 'ab' },
+      { message: 'err' },
+      { message: 'two' },
+    ]);
     const first = input.indexOf(10) + 1;
     expect(pieces.map(({ to }) => to)).toEqual([first, first, input.lastIndexOf(10, -2) + 1, input.length]);
   });
@@ -337,7 +361,11 @@ describe('formats with a parser', () => {
 
   test('a line over the limit is not parsed but cut', async () => {
     const config = configOf({ format: 'logfmt', maxEventBytes: 50 });
-    const pieces = readAll(openLines(config, await loadShaping(config)), Buffer.from(`a=${'x'.repeat(100)}\nb=2\n`), [1000]);
+    const pieces = readAll(
+      openLines(config, await loadShaping(config)),
+      Buffer.from(`a=${'x'.repeat(100)}\nb=2\n`),
+      [1000],
+    );
     expect(pieces[0]).toMatchObject({ text: `a=${'x'.repeat(48)}`, marks: { truncated: true, original_bytes: 102 } });
     expect(eventsOf(pieces.slice(1))).toEqual([{ b: '2' }]);
   });
@@ -346,7 +374,9 @@ describe('formats with a parser', () => {
     const T = '2026-11-21T10:15:00Z';
     const config = configOf({ format: 'cri', multiline: multilineOf({ kind: 'continue', pattern: '^\\s' }) });
     const input = Buffer.from(
-      ['stderr F Error: x', 'stderr P   at ', 'stderr F a', 'stdout F out', 'stderr F   at b'].map((each) => `${T} ${each}\n`).join(''),
+      ['stderr F Error: x', 'stderr P   at ', 'stderr F a', 'stdout F out', 'stderr F   at b']
+        .map((each) => `${T} ${each}\n`)
+        .join(''),
     );
     const pieces = readAll(openLines(config, await loadShaping(config)), input, [9]);
     expect(eventsOf(pieces)).toMatchObject([
@@ -361,7 +391,11 @@ describe('formats with a parser', () => {
     const input = Buffer.concat([Buffer.from('a="'), Buffer.alloc(190_000, 1), Buffer.from('"\nb=1\n')]);
     const pieces = readAll(openLines(config, await loadShaping(config)), input, [250_000]);
     const [large, next] = eventsOf(pieces) as { parse_error?: string; message?: string; truncated?: boolean }[];
-    expect(large).toMatchObject({ parse_error: 'too large once it is written as JSON', truncated: true, original_bytes: 190_004 });
+    expect(large).toMatchObject({
+      parse_error: 'too large once it is written as JSON',
+      truncated: true,
+      original_bytes: 190_004,
+    });
     expect(large!.message!.length).toBeGreaterThan(50_000);
     expect(next).toEqual({ b: '1' });
   });

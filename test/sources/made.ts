@@ -12,7 +12,11 @@ export const READ_AT_MS = Date.parse('2026-11-22T18:00:00.500Z');
 const kernel = createKernel(32 * 1024 * 1024);
 const slot = kernel.reserve(8 * 1024 * 1024);
 /** Used again by each call. */
-const regions: Region[] = [kernel.reserve(5 * 1024 * 1024), kernel.reserve(5 * 1024 * 1024), kernel.reserve(5 * 1024 * 1024)];
+const regions: Region[] = [
+  kernel.reserve(5 * 1024 * 1024),
+  kernel.reserve(5 * 1024 * 1024),
+  kernel.reserve(5 * 1024 * 1024),
+];
 
 export interface Made {
   readonly events: readonly Record<string, unknown>[];
@@ -54,7 +58,19 @@ export async function createMaker(
     const reserve = (): Region => regions[reserved++]!;
     const lines = createLines({ rules: config, shaping, stats, reserve, now: () => READ_AT_MS });
     const wrap = ({ window, start, end, single, ends }: NonNullable<ReturnType<Lines['next']>>): string => {
-      const { written } = kernel.wrap(template, lines.readAtMs, window, start, end, slot, 0, 7_000_000, 10_000, single?.marks, ends);
+      const { written } = kernel.wrap(
+        template,
+        lines.readAtMs,
+        window,
+        start,
+        end,
+        slot,
+        0,
+        7_000_000,
+        10_000,
+        single?.marks,
+        ends,
+      );
       return slot.bytes.toString('utf8', 0, written);
     };
     const bytes = Buffer.concat([input, shaping.encoding.newline]);

@@ -41,7 +41,13 @@ test.each([
     `{${TIME},"host":"mine","a":1,"host.name":"web-1"}`,
   ],
   ['none', 'origin: []', { message: TEXT }, JSON_LINE, OWN],
-  ['fields win over it', 'origin: [host]\nfields: {host: fixed}', { message: TEXT, host: 'fixed' }, `{${TIME},"a":1,"host":"fixed"}`, OWN],
+  [
+    'fields win over it',
+    'origin: [host]\nfields: {host: fixed}',
+    { message: TEXT, host: 'fixed' },
+    `{${TIME},"a":1,"host":"fixed"}`,
+    OWN,
+  ],
 ])('origin of lines: %s', async (_, keys, text, json, own) => {
   expect(await madeBy(keys)).toEqual([text, json, own]);
 });
@@ -81,7 +87,8 @@ test('origin is a part of the digest of events, and the large-event path agrees 
 });
 
 describe('name of the host', () => {
-  const nameWith = (written: string, env = {}): string => sourceOf(configOf(configWith({ agent: written }), env)).hostName;
+  const nameWith = (written: string, env = {}): string =>
+    sourceOf(configOf(configWith({ agent: written }), env)).hostName;
   test('is the system’s, or as it is written', () => {
     expect(nameWith('')).toBe(hostname());
     expect(nameWith('host_name: ${NODE_NAME}', { NODE_NAME: 'node-7' })).toBe('node-7');

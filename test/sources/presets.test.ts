@@ -30,13 +30,14 @@ interface Row {
 }
 
 const SAMPLES = globSync('*/*.yaml', { cwd: ROOT }).flatMap((file) =>
-  Object.entries(parse(readFileSync(join(ROOT, file), 'utf8')) as Record<string, Row>).flatMap(([name, { time, transform, tests }]) =>
-    tests.map((each): Sample => ({
-      name,
-      zone: time === undefined ? '\ntime: {timezone: UTC}' : '',
-      isShaped: transform !== undefined,
-      ...each,
-    })),
+  Object.entries(parse(readFileSync(join(ROOT, file), 'utf8')) as Record<string, Row>).flatMap(
+    ([name, { time, transform, tests }]) =>
+      tests.map((each): Sample => ({
+        name,
+        zone: time === undefined ? '\ntime: {timezone: UTC}' : '',
+        isShaped: transform !== undefined,
+        ...each,
+      })),
   ),
 );
 
@@ -53,14 +54,23 @@ test.each(PLAIN)('$name: $input', async ({ name, zone, input, expect: wanted, fi
 });
 
 // Transforms run where events are sent.
-test.each(SAMPLES.filter(({ isShaped }) => isShaped))('$name, with its transform: $input', async ({ name, input, expect: wanted }) => {
-  const sent: string[] = [];
-  const target = presetTarget(name, NO_PRESETS);
-  const previewer = await Previewer.create({ ...target, log: silentLog, record: (event) => void sent.push(...event.sent) });
-  await previewer.read(undefined, Readable.from([Buffer.from(`${input.join('\n')}\n`)]));
-  await previewer.close();
-  expect(sent.map((line) => JSON.parse(line) as object).map(({ host: _host, ...event }: { host?: string }) => event)).toEqual(wanted);
-});
+test.each(SAMPLES.filter(({ isShaped }) => isShaped))(
+  '$name, with its transform: $input',
+  async ({ name, input, expect: wanted }) => {
+    const sent: string[] = [];
+    const target = presetTarget(name, NO_PRESETS);
+    const previewer = await Previewer.create({
+      ...target,
+      log: silentLog,
+      record: (event) => void sent.push(...event.sent),
+    });
+    await previewer.read(undefined, Readable.from([Buffer.from(`${input.join('\n')}\n`)]));
+    await previewer.close();
+    expect(
+      sent.map((line) => JSON.parse(line) as object).map(({ host: _host, ...event }: { host?: string }) => event),
+    ).toEqual(wanted);
+  },
+);
 
 test('keys beside a preset win; types and path_fields merge by name', async () => {
   const line = '2026/11/22 16:08:49 [error] 17#18: *9 x';
@@ -71,14 +81,17 @@ test('keys beside a preset win; types and path_fields merge by name', async () =
   const { events: own } = await make("preset: nginx-error\nregex: '^(?<day>\\S+) (?<rest>.*)$'", line);
   expect(own[0]).toMatchObject({ day: '2026/11/22' });
   const path = `/var/log/pods/shop_web_${UID}/app/0.log`;
-  const { events: pod } = await make("preset: kubernetes\npath_fields: '^/var/(?<pod>log)/'", '2026-11-22T16:08:49Z stdout F x', {
-    file: path,
-  });
+  const { events: pod } = await make(
+    "preset: kubernetes\npath_fields: '^/var/(?<pod>log)/'",
+    '2026-11-22T16:08:49Z stdout F x',
+    {
+      file: path,
+    },
+  );
   expect(pod[0]).toMatchObject({ pod: 'log', namespace: 'shop', container: 'app' });
 });
 
 // Symptom: an old auth.log had events two weeks ahead. Cause: a date without a year could be up to 31 days ahead, and presets took any year.
-// prettier-ignore
 const AHEAD: [preset: string, line: string, time: string, isError: boolean][] = [
   ['auth', 'Dec 10 06:55:46 host1 sshd[24200]: Invalid user', '2025-12-10T06:55:46Z', false],
   ['syslog-file', 'Nov 23 18:00:01 host1 cron[1]: x', '2025-11-23T18:00:01Z', false],
@@ -88,7 +101,7 @@ const AHEAD: [preset: string, line: string, time: string, isError: boolean][] = 
   ['nginx-access', '10.0.0.7 - - [05/Mar/2099:16:08:49 +0000] "GET /a HTTP/1.1" 200 7', READ, true],
   ['kubernetes', '2099-11-22T16:08:49.123Z stderr F x', READ, true],
   ['docker', '{"log":"x\\n","stream":"stdout","time":"2099-11-22T16:08:49.123Z"}', READ, true],
-]; // prettier-ignore
+];
 
 test.each(AHEAD)('%s: no time is ahead of the read: %s', async (preset, line, time, isError) => {
   const { events, stats } = await make(`preset: ${preset}\ntime: {timezone: UTC}`, line);

@@ -13,7 +13,10 @@ import { createTestContext } from './source-context.ts';
 const PIPE = { device: '1', inode: '2' };
 
 /** The events of the last of several runs that are withheld where fields are hidden. */
-async function unreadOf(runs: readonly (readonly [text: string, pipe?: typeof PIPE])[], changes: object = {}): Promise<readonly string[]> {
+async function unreadOf(
+  runs: readonly (readonly [text: string, pipe?: typeof PIPE])[],
+  changes: object = {},
+): Promise<readonly string[]> {
   const config = { ...plainLineConfig, ...changes, isShaped: true, type: 'stdin', id: 'pipe' } as const;
   const streams = new MemoryStreamStore();
   let unread: readonly string[] = [];

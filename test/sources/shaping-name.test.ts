@@ -15,6 +15,9 @@ const NAMES: Readonly<Record<string, string>> = {
 
 test.each(Object.entries(NAMES))('digest of events is that of the release before for %s', async (keys, name) => {
   const sink = 'type: ingest, url: "http://127.0.0.1:1", dataset: logs';
-  const [source] = loadConfigText(`sources: {app: {type: file, include: [/a.log], ${keys}}}\nsinks: {store: {${sink}}}`, {}).sources;
+  const [source] = loadConfigText(
+    `sources: {app: {type: file, include: [/a.log], ${keys}}}\nsinks: {store: {${sink}}}`,
+    {},
+  ).sources;
   expect(source && readsLines(source) && (await loadShaping(source)).name).toBe(name);
 });

@@ -8,7 +8,6 @@ import { configOf, configWith } from '../config/reading.ts';
 
 const of = (include: string, ...exclude: string[]) => ({ include: [include], exclude });
 
-// prettier-ignore
 test.each([
   ['/l/*.log', of('/l/*.log'), '/l/new.log'],
   ['the same with exclusions of each other’s files', of('/l/*.log', '/l/a.log'), '/l/new.log'],
@@ -24,7 +23,6 @@ test.each([
   expect(findSharedPath(other, of('/l/*.log'))).toBe(path);
 });
 
-// prettier-ignore
 test.each([
   ['another folder', of('/m/*.log')],
   ['a folder below', of('/l/*/*.log')],
@@ -40,7 +38,8 @@ test.each([
 test('check and the start name the sources and a file that both would read', async () => {
   const config = configOf(
     configWith({
-      sources: '  b: {type: file, include: ["/var/log/*.log"], exclude: [/var/log/a.log]}\n  c: {type: file, include: [/srv/*.log]}',
+      sources:
+        '  b: {type: file, include: ["/var/log/*.log"], exclude: [/var/log/a.log]}\n  c: {type: file, include: [/srv/*.log]}',
     }),
   );
   const message = 'the sources `app` and `b` read the same files, such as /var/log/new.log: their lines are sent twice';
@@ -52,13 +51,47 @@ test('check and the start name the sources and a file that both would read', asy
 });
 
 const source = (include: string[], files: string[]): SourceFiles => ({ include, files });
-// prettier-ignore
 test.each<[string, SourceFiles[], ReturnType<typeof separate>]>([
-  ['one glob of two kinds', [source(['/l/*.log'], ['/l/a.log', '/l/b.log']), source(['/l/*.log'], ['/l/c.log'])], [{ include: ['/l/a.log', '/l/b.log'], exclude: [] }, { include: ['/l/c.log'], exclude: [] }]],
-  ['a file below a glob, and its dated rotations', [source(['/l/*.log'], ['/l/a.log']), source(['/l/api.log'], ['/l/api.log'])], [{ include: ['/l/*.log'], exclude: ['/l/api.log', '/l/api[-._][0-9]*'] }, { include: ['/l/api.log'], exclude: [] }]],
-  ['a series below a glob', [source(['/l/*.log'], ['/l/a.log']), source(['/l/api-*.log'], ['/l/api-1.log'])], [{ include: ['/l/*.log'], exclude: ['/l/api-*.log'] }, { include: ['/l/api-*.log'], exclude: [] }]],
-  ['a series that holds files of the glob', [source(['/l/*.log'], ['/l/api-gate.log']), source(['/l/api-*.log'], ['/l/api-1.log'])], [{ include: ['/l/api-gate.log'], exclude: [] }, { include: ['/l/api-1.log'], exclude: [] }]],
-  ['nothing shared', [source(['/l/*.log'], ['/l/a.log']), source(['/m/*.log'], ['/m/a.log'])], [{ include: ['/l/*.log'], exclude: [] }, { include: ['/m/*.log'], exclude: [] }]],
+  [
+    'one glob of two kinds',
+    [source(['/l/*.log'], ['/l/a.log', '/l/b.log']), source(['/l/*.log'], ['/l/c.log'])],
+    [
+      { include: ['/l/a.log', '/l/b.log'], exclude: [] },
+      { include: ['/l/c.log'], exclude: [] },
+    ],
+  ],
+  [
+    'a file below a glob, and its dated rotations',
+    [source(['/l/*.log'], ['/l/a.log']), source(['/l/api.log'], ['/l/api.log'])],
+    [
+      { include: ['/l/*.log'], exclude: ['/l/api.log', '/l/api[-._][0-9]*'] },
+      { include: ['/l/api.log'], exclude: [] },
+    ],
+  ],
+  [
+    'a series below a glob',
+    [source(['/l/*.log'], ['/l/a.log']), source(['/l/api-*.log'], ['/l/api-1.log'])],
+    [
+      { include: ['/l/*.log'], exclude: ['/l/api-*.log'] },
+      { include: ['/l/api-*.log'], exclude: [] },
+    ],
+  ],
+  [
+    'a series that holds files of the glob',
+    [source(['/l/*.log'], ['/l/api-gate.log']), source(['/l/api-*.log'], ['/l/api-1.log'])],
+    [
+      { include: ['/l/api-gate.log'], exclude: [] },
+      { include: ['/l/api-1.log'], exclude: [] },
+    ],
+  ],
+  [
+    'nothing shared',
+    [source(['/l/*.log'], ['/l/a.log']), source(['/m/*.log'], ['/m/a.log'])],
+    [
+      { include: ['/l/*.log'], exclude: [] },
+      { include: ['/m/*.log'], exclude: [] },
+    ],
+  ],
 ])('init writes no two sources that share a file: %s', (_what, sources, patterns) => {
   expect(separate(sources)).toEqual(patterns);
 });

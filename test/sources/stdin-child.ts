@@ -11,6 +11,7 @@ const running = source.run();
 process.stderr.write('running\n');
 await running;
 for (const { lines, single } of context.lane.blocks) {
-  for (const line of lines) console.log(JSON.stringify({ line: line.toString(), single: single && single.marks !== undefined }));
+  for (const line of lines)
+    console.log(JSON.stringify({ line: line.toString(), single: single && single.marks !== undefined }));
 }
 console.log(JSON.stringify({ stats: source.stats, logged: context.logged }));

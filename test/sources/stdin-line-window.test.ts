@@ -34,7 +34,13 @@ function expected(input: Buffer, { maxEventBytes: max, onOversize }: LineRules):
     else {
       const kept = text.subarray(0, cutToText(utf8, text, 0, Math.min(text.length, max), max));
       const marks = { truncated: true, original_bytes: text.length };
-      pieces.push({ text: kept.toString('latin1'), from: at, to, marks, ...(onOversize === 'dead_letter' ? { refused: true } : {}) });
+      pieces.push({
+        text: kept.toString('latin1'),
+        from: at,
+        to,
+        marks,
+        ...(onOversize === 'dead_letter' ? { refused: true } : {}),
+      });
     }
     at = to;
   }
@@ -46,7 +52,9 @@ function partsOf(input: Buffer, from: number, textAt: number, textEnd: number, t
   for (let start = textAt, at = from; ;) {
     const rest = input.subarray(start, textEnd);
     const isLast = rest.length <= max && sizeOf(rest) <= max;
-    const end = isLast ? textEnd : cutToText(utf8, input.subarray(0, textEnd), start, Math.min(textEnd, start + max), max);
+    const end = isLast
+      ? textEnd
+      : cutToText(utf8, input.subarray(0, textEnd), start, Math.min(textEnd, start + max), max);
     const marks = { part: parts.length + 1, ...(isLast ? { part_last: true } : {}) };
     parts.push({ text: input.toString('latin1', start, end), from: at, to: isLast ? to : end, marks });
     if (isLast) return parts;
@@ -128,11 +136,17 @@ const rules: fc.Arbitrary<LineRules> = fc.record({
 
 test('line window gives the same events, offsets and checksums for any chunks, any limit and any policy', () => {
   fc.assert(
-    fc.property(input, rules, fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 20 }), (bytes, how, sizes) => {
-      const chunks: Buffer[] = [];
-      for (let at = 0, n = 0; at < bytes.length; n += 1) chunks.push(bytes.subarray(at, (at += sizes[n % sizes.length]!)));
-      expect(take(windowOf(how.maxEventBytes, how.onOversize), chunks, bytes)).toEqual(expected(bytes, how));
-    }),
+    fc.property(
+      input,
+      rules,
+      fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 20 }),
+      (bytes, how, sizes) => {
+        const chunks: Buffer[] = [];
+        for (let at = 0, n = 0; at < bytes.length; n += 1)
+          chunks.push(bytes.subarray(at, (at += sizes[n % sizes.length]!)));
+        expect(take(windowOf(how.maxEventBytes, how.onOversize), chunks, bytes)).toEqual(expected(bytes, how));
+      },
+    ),
     { numRuns: 2000 },
   );
 });
@@ -158,14 +172,18 @@ test('line window gives a line of many windows in parts that are whole text and 
   const pieces = take(windowOf(1000, 'split'), [bytes], bytes);
   const parts = pieces.slice(1, -1);
   expect(parts.map(({ marks }) => marks?.['part'])).toEqual(parts.map((_, n) => n + 1));
-  expect(parts.map(({ marks }) => marks?.['part_last'])).toEqual(parts.map((_, n) => (n === parts.length - 1 ? true : undefined)));
+  expect(parts.map(({ marks }) => marks?.['part_last'])).toEqual(
+    parts.map((_, n) => (n === parts.length - 1 ? true : undefined)),
+  );
   expect(parts.slice(0, -1).every(({ text }) => text.length === 999)).toBe(true);
   expect(parts.map(({ text }) => text).join('')).toBe(bytes.subarray(7, -8).toString('latin1'));
   expect(pieces.at(-1)?.text).toBe('after');
 });
 
 test('line window keeps a line of exactly the limit whole, with a newline, a CR and a newline, and without', () => {
-  const bytes = Buffer.from(`${'a'.repeat(50)}\n${'b'.repeat(51)}\n${'c'.repeat(50)}\r\n${'d'.repeat(51)}\r\n${'e'.repeat(50)}`);
+  const bytes = Buffer.from(
+    `${'a'.repeat(50)}\n${'b'.repeat(51)}\n${'c'.repeat(50)}\r\n${'d'.repeat(51)}\r\n${'e'.repeat(50)}`,
+  );
   for (const onOversize of ['truncate', 'split'] as const) {
     const pieces = take(windowOf(50, onOversize), [bytes], bytes);
     const whole = pieces.filter(({ marks }) => marks === undefined).map(({ text }) => text);
@@ -176,7 +194,12 @@ test('line window keeps a line of exactly the limit whole, with a newline, a CR 
 // Symptom: a line of 1 MiB with invalid UTF-8 was cut to 1 MiB, then grew by its repair, and the service refused it.
 // Cause: bytes were counted before U+FFFD took the place of the invalid ones.
 test('line window cuts by what a line takes once it is repaired, also one that is short enough before', () => {
-  const bytes = Buffer.concat([Buffer.alloc(400, 0xff), Buffer.from('\n'), Buffer.alloc(5000, 0xff), Buffer.from('\nok\n')]);
+  const bytes = Buffer.concat([
+    Buffer.alloc(400, 0xff),
+    Buffer.from('\n'),
+    Buffer.alloc(5000, 0xff),
+    Buffer.from('\nok\n'),
+  ]);
   const pieces = take(windowOf(1000), [bytes], bytes);
   expect(pieces.map(({ text, marks }) => [text.length, marks?.['original_bytes']])).toEqual([
     [333, 400],
@@ -188,7 +211,9 @@ test('line window cuts by what a line takes once it is repaired, also one that i
 test('line window says why a line over the limit is refused', () => {
   const window = windowOf(50, 'dead_letter');
   window.commit(Buffer.from(`${'x'.repeat(70)}\n${'\xff'.repeat(40)}\n`, 'latin1').copy(window.free()));
-  expect(window.next()?.single?.refusal).toBe('the line has 70 bytes, more than max_event_bytes (50); its beginning is kept');
+  expect(window.next()?.single?.refusal).toBe(
+    'the line has 70 bytes, more than max_event_bytes (50); its beginning is kept',
+  );
   expect(window.next()?.single?.refusal).toBe(
     'the line has 40 bytes, which take more than max_event_bytes (50) as UTF-8; its beginning is kept',
   );
@@ -204,7 +229,10 @@ test('line window goes on from another offset with the given tail', () => {
   window.commit(2);
   expect(window.next()).toBeUndefined();
   const block = window.flush();
-  expect(block).toMatchObject({ offset: 5000, single: { length: 2, tail: { length: 12, crc: crc32(Buffer.from('0123456789ab')) } } });
+  expect(block).toMatchObject({
+    offset: 5000,
+    single: { length: 2, tail: { length: 12, crc: crc32(Buffer.from('0123456789ab')) } },
+  });
 });
 
 test('line window takes a byte order mark for text where the stream does not begin', () => {
@@ -218,7 +246,9 @@ test('line window takes a byte order mark for text where the stream does not beg
 
 test('utf8Cut never tears a character and never goes back over invalid bytes', () => {
   const text = Buffer.from('aé€😀');
-  expect([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((limit) => utf8Cut(text, 0, limit))).toEqual([1, 1, 3, 3, 3, 6, 6, 6, 6, 10]);
+  expect([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((limit) => utf8Cut(text, 0, limit))).toEqual([
+    1, 1, 3, 3, 3, 6, 6, 6, 6, 10,
+  ]);
   const invalid = Buffer.alloc(20, 0x80);
   expect(utf8Cut(invalid, 0, 10)).toBe(10);
 });

@@ -28,7 +28,10 @@ const config: LineConfig = {
 async function start(changes: Partial<LineConfig> = {}, clock: Clock = systemClock) {
   const context = createTestContext({ clock });
   const input = new PassThrough();
-  const source = createStdinSource({ ...config, ...changes }, context, { input, shaping: await loadShaping({ ...config, ...changes }) });
+  const source = createStdinSource({ ...config, ...changes }, context, {
+    input,
+    shaping: await loadShaping({ ...config, ...changes }),
+  });
   await source.open();
   return { context, input, source, running: source.run() };
 }
@@ -46,7 +49,12 @@ test('stdin hands over whole lines, then the unfinished one with a newline, and 
     sum: contentSum(Buffer.from('three'), 8),
     tail: { length: 13, crc: crc32('one\ntwo\nthree') },
   });
-  expect(last?.shape).toEqual({ format: 'text', wrapFields: { host: 'testhost' }, fields: { team: 'core' }, objects: 'none' });
+  expect(last?.shape).toEqual({
+    format: 'text',
+    wrapFields: { host: 'testhost' },
+    fields: { team: 'core' },
+    objects: 'none',
+  });
   expect(last?.offset).toBe(8);
   expect(context.minted.map(({ source, path }) => ({ source, path }))).toEqual([{ source: 'pipe', path: '' }]);
   expect(source.stats).toMatchObject({ readBytes: 13, truncatedEvents: 0, lostBytes: 0 });
@@ -57,7 +65,10 @@ test('stdin cuts an oversize line, counts it, and the next line arrives', async 
   input.end(`first\n${'é'.repeat(100_000)}\nnext\n`);
   await running;
   expect(context.lane.texts).toEqual(['first', 'é'.repeat(50), 'next']);
-  expect(context.lane.blocks[1]!.single).toMatchObject({ length: 200_001, marks: { truncated: true, original_bytes: 200_000 } });
+  expect(context.lane.blocks[1]!.single).toMatchObject({
+    length: 200_001,
+    marks: { truncated: true, original_bytes: 200_000 },
+  });
   expect(source.stats.truncatedEvents).toBe(1);
 });
 
@@ -95,7 +106,11 @@ test('stdin sends joined lines when the writer pauses, and what comes minutes la
   await until('a new wait', () => clock.sleeps.length === 3);
   input.end(' last');
   await running;
-  expect(context.lane.blocks.flatMap(({ events }) => events.map(String))).toEqual(['A one\n more', ' unfinished', 'B\n b\n last']);
+  expect(context.lane.blocks.flatMap(({ events }) => events.map(String))).toEqual([
+    'A one\n more',
+    ' unfinished',
+    'B\n b\n last',
+  ]);
   expect(context.lane.blocks.reduce((sum, { length }) => sum + length, 0)).toBe(34);
 });
 
@@ -107,7 +122,9 @@ test('stdin counts the bytes of its own that made events did not take any more',
   context.lane.giveUp();
   await running;
   expect(source.stats.lostBytes).toBe(24);
-  expect(context.losses).toMatchObject([{ path: '', stream: context.minted[0]!.id, from: 0, bytes: 24, reason: 'not_taken' }]);
+  expect(context.losses).toMatchObject([
+    { path: '', stream: context.minted[0]!.id, from: 0, bytes: 24, reason: 'not_taken' },
+  ]);
 });
 
 interface ChildResult {

@@ -7,11 +7,11 @@ import { make } from './made.ts';
 
 const READ = '2026-11-22T18:00:00.500Z';
 
-const timeOf = async (source: string, input: string): Promise<unknown> => (await make(source, input)).events[0]?.['_time'];
+const timeOf = async (source: string, input: string): Promise<unknown> =>
+  (await make(source, input)).events[0]?.['_time'];
 
 const ATHENS = 'time: {timezone: Europe/Athens}';
 
-// prettier-ignore
 const TEXTS: [line: string, time: string][] = [
   ['2026-11-22T16:08:49.123456789Z x', '2026-11-22T16:08:49.123456789Z'],
   ['2026-11-22T16:08:49+01:00 x', '2026-11-22T15:08:49Z'],
@@ -133,7 +133,7 @@ const TEXTS: [line: string, time: string][] = [
   // A clock that is set forward leaves 03:30 out: it counts with the offset before. One that is set back has it twice: the later one.
   ['2026-03-29 03:30:00 x', '2026-03-29T01:30:00Z'],
   ['2026-10-25 03:30:00 x', '2026-10-25T01:30:00Z'],
-]; // prettier-ignore
+];
 
 test.each(TEXTS)('time: a text that begins with %s', async (line, time) => {
   expect(await timeOf(ATHENS, line)).toBe(time);
@@ -150,7 +150,6 @@ test.each(TIME_FORMS)('time: the example of the form $layout', async ({ example 
   expect(await timeOf(ATHENS, `x ${example}`)).toBe(READ);
 });
 
-// prettier-ignore
 const FIELDS: [line: string, time: string][] = [
   ['{"time":"2026-11-22T16:08:49.5Z"}', '2026-11-22T16:08:49.5Z'],
   ['{"level":30,"time":1795363729123,"msg":"pino"}', '2026-11-22T16:08:49.123Z'],
@@ -187,7 +186,7 @@ const FIELDS: [line: string, time: string][] = [
   ['{"time":1e30,"ts":-1,"timestamp":12345,"eventTime":"NaN"}', READ],
   ['{"time":1000000000000000000000000000000}', READ],
   ['{"_time":"what it says","time":1795363729}', 'what it says'],
-]; // prettier-ignore
+];
 
 test.each(FIELDS)('time: the object %s', async (line, time) => {
   const { events, lines } = await make(ATHENS, `${line}\n${line}\n${line}`);
@@ -205,7 +204,9 @@ test('time: joined lines have the time of their first', async () => {
 });
 
 test('time: logfmt, and the message of a regex, bring theirs', async () => {
-  expect(await timeOf(`${ATHENS}\nformat: logfmt`, 'time="2026-11-22 16:08:49" level=info')).toBe('2026-11-22T14:08:49Z');
+  expect(await timeOf(`${ATHENS}\nformat: logfmt`, 'time="2026-11-22 16:08:49" level=info')).toBe(
+    '2026-11-22T14:08:49Z',
+  );
   expect(await timeOf(`${ATHENS}\nformat: logfmt`, 'ts=1795363729.25 level=info')).toBe('2026-11-22T16:08:49.25Z');
   expect(await timeOf(`${ATHENS}\nformat: logfmt`, '2026-11-22 16:08:49 no pairs')).toBe('2026-11-22T14:08:49Z');
 });
@@ -213,7 +214,9 @@ test('time: logfmt, and the message of a regex, bring theirs', async () => {
 test('time: read leaves all of them alone', async () => {
   expect(await timeOf('time: read', '2026-11-22T16:08:49Z x')).toBe(READ);
   expect(await timeOf('time: read', '{"time":"2026-11-22T16:08:49Z"}')).toBe(READ);
-  expect(await timeOf("time: read\nformat: regex\nregex: '^(?<_time>\\S+) (?<a>.*)$'", '22/Nov/2026:16:08:49 x')).toBe(READ);
+  expect(await timeOf("time: read\nformat: regex\nregex: '^(?<_time>\\S+) (?<a>.*)$'", '22/Nov/2026:16:08:49 x')).toBe(
+    READ,
+  );
 });
 
 test('time: a _time group in CLF or the form of nginx is RFC 3339 afterwards', async () => {
@@ -244,21 +247,32 @@ test('time: an unreadable text is not quoted where a transform may hide it', asy
   }
 });
 
-// prettier-ignore
 const GIVEN: [time: string, line: string, time: string][] = [
   ['{field: at}', '{"at":"2026-11-22T16:08:49.5Z"}', '2026-11-22T16:08:49.5Z'],
   ['{field: req.at, format: unixms}', '{"req":{"at":1795363729123}}', '2026-11-22T16:08:49.123Z'],
   ['{field: req.at}', '{"req.at":1795363729123456789}', '2026-11-22T16:08:49.123456789Z'],
   ['{field: at, format: unix}', '{"at":12345.5}', '1970-01-01T03:25:45.5Z'],
   ['{field: at, format: unixus}', '{"at":-1}', '1969-12-31T23:59:59.999999000Z'],
-  ['{field: at, format: "02.01.2006 15:04:05", timezone: Europe/Athens}', '{"at":"22.11.2026 16:08:49"}', '2026-11-22T14:08:49Z'],
-  ['{field: at, format: "Jan _2 15:04:05", timezone: Europe/Athens}', '{"at":"Dec 31 16:08:49"}', '2025-12-31T14:08:49Z'],
-  ['{field: at, format: "2006-01-02 15:04:05 MST", timezone: Europe/Athens}', '{"at":"2026-11-22 16:08:49 CET"}', '2026-11-22T15:08:49Z'],
+  [
+    '{field: at, format: "02.01.2006 15:04:05", timezone: Europe/Athens}',
+    '{"at":"22.11.2026 16:08:49"}',
+    '2026-11-22T14:08:49Z',
+  ],
+  [
+    '{field: at, format: "Jan _2 15:04:05", timezone: Europe/Athens}',
+    '{"at":"Dec 31 16:08:49"}',
+    '2025-12-31T14:08:49Z',
+  ],
+  [
+    '{field: at, format: "2006-01-02 15:04:05 MST", timezone: Europe/Athens}',
+    '{"at":"2026-11-22 16:08:49 CET"}',
+    '2026-11-22T15:08:49Z',
+  ],
   ['{format: "02.01.2006 15:04:05", timezone: Europe/Athens}', '22.11.2026 16:08:49 text', '2026-11-22T14:08:49Z'],
   ['{format: unix}', '1795363729.25 text', '2026-11-22T16:08:49.25Z'],
   ['{format: unixms}', '{"ts":1795363729123}', '2026-11-22T16:08:49.123Z'],
   ['{field: at, timezone: UTC}', '{"at":"Dec 10 06:55:46"}', '2025-12-10T06:55:46Z'],
-]; // prettier-ignore
+];
 
 test.each(GIVEN)('time: %s of %s', async (time, line, wanted) => {
   const { events, stats } = await make(`time: ${time}`, line);
@@ -269,7 +283,15 @@ test.each(GIVEN)('time: %s of %s', async (time, line, wanted) => {
 test('time: a field that cannot be read keeps the read time, its text, and is counted', async () => {
   const { lines, stats } = await make(
     'time: {field: at, format: unixms}',
-    ['{"at":"noon","n":1.0}', '{"at":{"a":1}}', '{"at":1e30}', '{"n":1}', '{"_time":"own","at":"noon"}', '{}', 'text'].join('\n'),
+    [
+      '{"at":"noon","n":1.0}',
+      '{"at":{"a":1}}',
+      '{"at":1e30}',
+      '{"n":1}',
+      '{"_time":"own","at":"noon"}',
+      '{}',
+      'text',
+    ].join('\n'),
   );
   expect(lines).toEqual([
     `{"at":"noon","n":1.0,"time_error":"noon","_time":"${READ}"}`,
@@ -286,7 +308,10 @@ test('time: a field that cannot be read keeps the read time, its text, and is co
 test('time: a time that was asked for and is more than a day ahead is not taken; a value of the type datetime may be', async () => {
   for (const at of ['"2026-11-23T18:00:01Z"', '1795456801', '"2099-01-01 10:00:00"']) {
     const { events, stats } = await make('time: {field: at}', `{"at":${at}}`);
-    expect([events[0], stats.timeErrors]).toEqual([{ at: JSON.parse(at), time_error: String(JSON.parse(at)), _time: READ }, 1]);
+    expect([events[0], stats.timeErrors]).toEqual([
+      { at: JSON.parse(at), time_error: String(JSON.parse(at)), _time: READ },
+      1,
+    ]);
   }
   expect(await timeOf('time: {field: at}', '{"at":"2026-11-23T18:00:00.9Z"}')).toBe('2026-11-23T18:00:00.9Z');
   const { events } = await make('types: {expires: datetime}', '{"expires":"2099-01-01 10:00:00Z"}');
@@ -305,17 +330,32 @@ test.each([
 ])('time: in %s the abbreviation %s', async (zone, name, time) => {
   expect(await timeOf(`time: {timezone: ${zone}}`, `2022-07-15 23:04:27 ${name} [7] LOG:  x`)).toBe(time);
   expect(await timeOf(`time: {timezone: ${zone}}`, `{"time":"2022-07-15 23:04:27 ${name}"}`)).toBe(time);
-  expect(await timeOf(`preset: postgresql\ntime: {timezone: ${zone}}`, `2022-07-15 23:04:27 ${name} [7] LOG:  x`)).toBe(time);
+  expect(await timeOf(`preset: postgresql\ntime: {timezone: ${zone}}`, `2022-07-15 23:04:27 ${name} [7] LOG:  x`)).toBe(
+    time,
+  );
 });
 
 test('time: more zones than the kernel keeps, in any order', async () => {
-  const zones = ['Asia/Tokyo', 'Europe/Berlin', 'US/Pacific', 'Asia/Kolkata', 'Africa/Cairo', 'Etc/GMT+3', 'Australia/Perth', 'America/Lima', 'Asia/Dubai', 'Europe/Oslo'];
+  const zones = [
+    'Asia/Tokyo',
+    'Europe/Berlin',
+    'US/Pacific',
+    'Asia/Kolkata',
+    'Africa/Cairo',
+    'Etc/GMT+3',
+    'Australia/Perth',
+    'America/Lima',
+    'Asia/Dubai',
+    'Europe/Oslo',
+  ];
   const hours = [7, 15, 24, 10.5, 14, 19, 8, 21, 12, 15];
   const order = [...zones.keys(), ...zones.keys(), 0, 9, 0, 5, 5];
   const { events } = await make(ATHENS, order.map((n) => `2025-01-10 16:00:00 ${zones[n]} x`).join('\n'));
-  const wanted = order.map((n) => new Date(Date.parse('2025-01-10T00:00:00Z') + hours[n]! * 3_600_000).toISOString().replace('.000Z', 'Z'));
+  const wanted = order.map((n) =>
+    new Date(Date.parse('2025-01-10T00:00:00Z') + hours[n]! * 3_600_000).toISOString().replace('.000Z', 'Z'),
+  );
   expect(events.map((event) => event['_time'])).toEqual(wanted);
-}); // prettier-ignore
+});
 
 test('time: a line of a megabyte is looked at only where it begins', async () => {
   const { events } = await make(

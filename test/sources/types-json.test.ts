@@ -65,24 +65,45 @@ test('types: broken JSON stays as it is, byte for byte, and has its parse_error'
 });
 
 test('types: JSON lines have their types before their time, and text lines the time they begin with', async () => {
-  const auto = await make('types: {ts: int, n: int}\ntime: {timezone: UTC}', '{"ts":" 1795363729 ","n":"1"}\n2026-11-22 16:08:49 text');
+  const auto = await make(
+    'types: {ts: int, n: int}\ntime: {timezone: UTC}',
+    '{"ts":" 1795363729 ","n":"1"}\n2026-11-22 16:08:49 text',
+  );
   expect(auto.lines).toEqual([
     '{"ts":1795363729,"n":1,"_time":"2026-11-22T16:08:49Z"}',
     '{"_time":"2026-11-22T16:08:49Z","message":"2026-11-22 16:08:49 text"}',
   ]);
-  const given = await make('types: {n: int}\ntime: {field: req.at, format: unixms}', '{"n":"1","req":{"at":1795363729123}}\n{"n":"2"}');
-  expect(given.lines).toEqual(['{"n":1,"req":{"at":1795363729123},"_time":"2026-11-22T16:08:49.123Z"}', `{"n":2,"_time":"${READ}"}`]);
+  const given = await make(
+    'types: {n: int}\ntime: {field: req.at, format: unixms}',
+    '{"n":"1","req":{"at":1795363729123}}\n{"n":"2"}',
+  );
+  expect(given.lines).toEqual([
+    '{"n":1,"req":{"at":1795363729123},"_time":"2026-11-22T16:08:49.123Z"}',
+    `{"n":2,"_time":"${READ}"}`,
+  ]);
 });
 
 test('formats: JSON among several formats keeps its bytes, and numbers in messages their digits', async () => {
   const { lines } = await make('formats: [json, text]', ' { "a": 1.0, "b":1e3, "a":"\\u0041" } \n{"a":1.0');
-  expect(lines).toEqual([`{ "a": 1.0, "b":1e3, "a":"\\u0041" ,"_time":"${READ}"}`, `{"message":"{\\"a\\":1.0","_time":"${READ}"}`]);
-  const messages = await make('formats: [json, text]\nparse_json: true', '{"message":"x {\\"n\\":1.0}"}\ny {"n":-0.50}');
-  expect(messages.lines.map((line) => /"n":[^,}]+/.exec(line.replaceAll('\\', ''))?.[0])).toEqual(['"n":1.0', '"n":-0.50']);
+  expect(lines).toEqual([
+    `{ "a": 1.0, "b":1e3, "a":"\\u0041" ,"_time":"${READ}"}`,
+    `{"message":"{\\"a\\":1.0","_time":"${READ}"}`,
+  ]);
+  const messages = await make(
+    'formats: [json, text]\nparse_json: true',
+    '{"message":"x {\\"n\\":1.0}"}\ny {"n":-0.50}',
+  );
+  expect(messages.lines.map((line) => /"n":[^,}]+/.exec(line.replaceAll('\\', ''))?.[0])).toEqual([
+    '"n":1.0',
+    '"n":-0.50',
+  ]);
 });
 
 test('types: JSON among several formats, and in messages', async () => {
-  const formats = await make('formats: [json, text]\ntypes: {req.size: int, n: float}', '{"req":{"size":"7"},"n":null}\ntext');
+  const formats = await make(
+    'formats: [json, text]\ntypes: {req.size: int, n: float}',
+    '{"req":{"size":"7"},"n":null}\ntext',
+  );
   expect(formats.events).toEqual([
     { req: { size: 7 }, n: null, _time: READ },
     { message: 'text', _time: READ },
@@ -95,7 +116,8 @@ test('editing a JSON text changes what its parsed form says, on random objects, 
   const next = dice(20261123);
   const pick = <T>(all: readonly T[]): T => all[next(all.length)]!;
   const space = (): string => pick(['', '', ' ', '\t ']);
-  const leaf = (): string => pick(['1', '-0.50', '"x"', '"\\"},{"', '"\\\\"', 'null', 'true', '[]', '[{"a":"]"},[1]]', '{}', '"{[,"']);
+  const leaf = (): string =>
+    pick(['1', '-0.50', '"x"', '"\\"},{"', '"\\\\"', 'null', 'true', '[]', '[{"a":"]"},[1]]', '{}', '"{[,"']);
   const object = (depth: number): string => {
     const members = ['a', 'b', 'c', 'd\\"']
       .filter(() => next(3) > 0)

@@ -44,11 +44,21 @@ test('formats: the first that fits, with the types and the time of each', async 
     ].join('\n'),
   );
   expect(events).toEqual([
-    { _time: '2026-11-22T15:08:49Z', client: '10.0.0.7', method: 'GET', path: '/', protocol: 'HTTP/1.1', status: 200, bytes: 7, user_agent: 'curl', extra: 'rt=0.1' },
+    {
+      _time: '2026-11-22T15:08:49Z',
+      client: '10.0.0.7',
+      method: 'GET',
+      path: '/',
+      protocol: 'HTTP/1.1',
+      status: 200,
+      bytes: 7,
+      user_agent: 'curl',
+      extra: 'rt=0.1',
+    },
     { _time: '2026-11-22T16:08:49Z', level: 'info', rt: 1.5 },
     { a: 1, time: '2026-11-22T16:08:50Z', _time: '2026-11-22T16:08:50Z' },
     { message: '[2026-11-22T16:08:51Z] else', _time: '2026-11-22T16:08:51Z' },
-  ]); // prettier-ignore
+  ]);
   const { events: none } = await make("formats: [combined, {regex: '^(?<a>x)$'}]", 'y');
   expect(none).toEqual([{ message: 'y', parse_error: 'fits none of `formats`', _time: READ }]);
 });
@@ -66,9 +76,20 @@ test('parse_json: members of JSON in messages are fields, which overwrite nothin
   );
   const [first, ...others] = lines;
   expect(first).toContain('"stream":"stdout","level":"info","n":12345678901234567890,"__proto__":1,"env":"prod"}');
-  expect(JSON.parse(first!)).toMatchObject({ _time: '2026-11-22T16:08:49Z', level: 'info', stream: 'stdout', env: 'prod' });
+  expect(JSON.parse(first!)).toMatchObject({
+    _time: '2026-11-22T16:08:49Z',
+    level: 'info',
+    stream: 'stdout',
+    env: 'prod',
+  });
   expect(others.map((line) => JSON.parse(line) as unknown)).toEqual([
-    { _time: '2026-11-22T16:08:49Z', message: 'started INFO {"a":{"b":1}}', stream: 'stderr', a: { b: 1 }, env: 'prod' },
+    {
+      _time: '2026-11-22T16:08:49Z',
+      message: 'started INFO {"a":{"b":1}}',
+      stream: 'stderr',
+      a: { b: 1 },
+      env: 'prod',
+    },
     { _time: '2026-11-22T16:08:49Z', message: '{"a":1} and more', stream: 'stderr', env: 'prod' },
     { _time: '2026-11-22T16:08:49Z', message: '{broken}', stream: 'stderr', env: 'prod' },
   ]);
@@ -76,7 +97,11 @@ test('parse_json: members of JSON in messages are fields, which overwrite nothin
 
 test('parse_json: in lines of text, whose time is the line’s own', async () => {
   for (const format of ['auto', 'text']) {
-    const { events } = await make(`format: ${format}\nparse_json: true`, '2026-11-22T16:08:49Z INFO {"user":7}\nplain', { file: '/log/a' });
+    const { events } = await make(
+      `format: ${format}\nparse_json: true`,
+      '2026-11-22T16:08:49Z INFO {"user":7}\nplain',
+      { file: '/log/a' },
+    );
     expect(events).toEqual([
       { message: '2026-11-22T16:08:49Z INFO {"user":7}', user: 7, file: '/log/a', _time: '2026-11-22T16:08:49Z' },
       { message: 'plain', file: '/log/a', _time: READ },

@@ -21,7 +21,14 @@ export function span(stream: string, from: number, to: number, source = 'app'): 
 }
 
 export function batch(id: number, spans: readonly StoredSpan[], owner = 'store', dataset = 'logs'): StoredBatch {
-  return { id, key: `key-${id}-${owner}`, owner, dataset, events: spans.reduce((sum, each) => sum + each.events, 0), spans };
+  return {
+    id,
+    key: `key-${id}-${owner}`,
+    owner,
+    dataset,
+    events: spans.reduce((sum, each) => sum + each.events, 0),
+    spans,
+  };
 }
 
 /** Commits a batch of these spans, which it returns. */

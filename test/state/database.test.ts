@@ -197,7 +197,9 @@ test('database is not set aside when the disk is full, and serves again once the
   expect(() => openDatabase(folder, log)).toThrow(
     expect.objectContaining({ code: 'E_STATE', message: expect.stringContaining(join(folder, 'state.db')) }),
   );
-  expect(() => open(folder)).toThrow(expect.objectContaining({ code: 'E_STATE', fix: expect.stringContaining('free space') }));
+  expect(() => open(folder)).toThrow(
+    expect.objectContaining({ code: 'E_STATE', fix: expect.stringContaining('free space') }),
+  );
   expect(log.lines).toEqual([]);
   expect(readdirSync(folder).filter((name) => name.includes('broken'))).toEqual([]);
   free();
@@ -270,7 +272,12 @@ test('database of the third version keeps its positions and unsettled batches, a
 
 test('database of the fourth version keeps its positions; how much of a file was seen, and where a compressed file ended, is not known', () => {
   const { folder, state } = begin();
-  const { id } = state.streams.mint('app', '/log/a.gz', { device: '1', inode: '2', headLength: 3, headHash: 'done ab' });
+  const { id } = state.streams.mint('app', '/log/a.gz', {
+    device: '1',
+    inode: '2',
+    headLength: 3,
+    headHash: 'done ab',
+  });
   commit(state, span(id, 0, 10));
   state.close();
   const fourth = new DatabaseSync(join(folder, 'state.db'));
@@ -310,7 +317,9 @@ test('database of the sixth version keeps its positions and identities; where li
   expect(again.streams.list('app')[0]!.identity).not.toHaveProperty('realPath');
   again.streams.identify(id, { ...identity, realPath: '/data/a' });
   again.close();
-  expect(open(folder).state.streams.list('app')).toMatchObject([{ id, identity: { ...identity, realPath: '/data/a' } }]);
+  expect(open(folder).state.streams.list('app')).toMatchObject([
+    { id, identity: { ...identity, realPath: '/data/a' } },
+  ]);
 });
 
 test('database of the seventh version keeps its streams; whether a file begins or ends in a line, and its headers, are noted from then on', () => {
@@ -360,7 +369,11 @@ test('database of the eighth version keeps its positions and unsettled batches u
   expect(again.streams.list('app')).toMatchObject([{ id, resumeAt: 10 }]);
   expect(again.streams.list('app')[0]).not.toHaveProperty('behind');
   expect(again.ledger.unsettled()).toMatchObject([{ key, spans: [{ from: 0, to: 10 }] }]);
-  const groups = { before: [['a', 40]] as const, untils: [30, 25, 40], after: { gate: 40, sum: 5, earlier: [['b', 60]] as const } };
+  const groups = {
+    before: [['a', 40]] as const,
+    untils: [30, 25, 40],
+    after: { gate: 40, sum: 5, earlier: [['b', 60]] as const },
+  };
   const batch = commit(again, { ...span(id, 10, 20), groups });
   again.close();
   const { state: third } = open(folder);

@@ -25,7 +25,8 @@ function letterOf(event: string, changes: Partial<Letter['about']> = {}): Letter
   return { about: { ...about, ...changes }, event };
 }
 
-const sizeOf = (folder: string): number => readdirSync(folder).reduce((sum, name) => sum + readFileSync(join(folder, name)).length, 0);
+const sizeOf = (folder: string): number =>
+  readdirSync(folder).reduce((sum, name) => sum + readFileSync(join(folder, name)).length, 0);
 
 test('dead letters are read back as they were put, also by another process', () => {
   const folder = join(makeTree({}), 'dead');
@@ -134,7 +135,10 @@ test.for([
 });
 
 test("dead letter keeps the service's answer and its origin, whatever the text, and the event untouched", () => {
-  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(',"event":', '","event":"', '}\n{', '\\', ',"event":{}}'));
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(',"event":', '","event":"', '}\n{', '\\', ',"event":{}}'),
+  );
   const event = fc.json({ maxDepth: 3 }).filter((json) => !json.includes('\n'));
   fc.assert(
     fc.property(text, text, text, event, (reason, file, source, json) => {
@@ -183,7 +187,10 @@ test.for(['{"id":"a","sin', 'garbage', '{}', '[1]', '{"id":"a"},"event":'])(
   (text) => {
     const folder = makeTree({ 'bad.ndjson': `${text}\n` });
     expect(() => new DeadLetters(folder, MiB).read('bad')).toThrow(
-      expect.objectContaining({ code: 'E_DEAD_LETTER_BROKEN', message: expect.stringContaining(join(folder, 'bad.ndjson')) }),
+      expect.objectContaining({
+        code: 'E_DEAD_LETTER_BROKEN',
+        message: expect.stringContaining(join(folder, 'bad.ndjson')),
+      }),
     );
   },
 );
@@ -207,7 +214,9 @@ test('dead letters that cannot be listed are a declared error, and a folder amon
   );
   const letters = new DeadLetters(join(root, 'dead'), MiB);
   expect(letters.files().map(({ id }) => id)).toEqual(['a']);
-  expect(() => letters.remove('x')).toThrow(expect.objectContaining({ code: 'E_DATA_DIR', fix: expect.stringContaining('data_dir') }));
+  expect(() => letters.remove('x')).toThrow(
+    expect.objectContaining({ code: 'E_DATA_DIR', fix: expect.stringContaining('data_dir') }),
+  );
 });
 
 test('dead letters that a killed process had not finished are not listed, and block nothing', ({ folder }) => {

@@ -34,7 +34,9 @@ const until = async (work: () => boolean): Promise<number> => {
   }
 };
 
-test('state that another process holds refuses each write with that reason, and takes all of them once it is free', async ({ held }) => {
+test('state that another process holds refuses each write with that reason, and takes all of them once it is free', async ({
+  held,
+}) => {
   const state = held.open();
   const stream = state.streams.mint('app', '/log/a').id;
   commit(state, span(stream, 0, 10));
@@ -70,7 +72,9 @@ test('state that another process holds refuses each write with that reason, and 
 
 // Symptom: a journal's lost entries counted once for each try of a disk that refused their replaced batch. Cause: each try added them to those
 // that wait for the next save, and bytes without a place add up. Fix: they are written with the batch alone.
-test('losses of a batch that a held state refuses to replace count once, and not before it is replaced', async ({ held }) => {
+test('losses of a batch that a held state refuses to replace count once, and not before it is replaced', async ({
+  held,
+}) => {
   const state = held.open();
   const { id } = state.streams.mint('app', 'journal:a');
   const lost = { ...span(id, 0, 10), bytes: 700 };
@@ -89,7 +93,9 @@ test('losses of a batch that a held state refuses to replace count once, and not
   expect([bytesOf(), state.saves]).toEqual([[700], saves]);
 });
 
-test('state that another process holds is opened, explained and audited, and closed without what could not be saved', ({ held }) => {
+test('state that another process holds is opened, explained and audited, and closed without what could not be saved', ({
+  held,
+}) => {
   const first = held.open();
   const stream = first.streams.mint('app', '/log/a').id;
   commit(first, span(stream, 0, 10));
@@ -108,7 +114,9 @@ test('state that another process holds is opened, explained and audited, and clo
 test('state that cannot even be read says that another process holds it, and is not set aside', ({ held }) => {
   held.open().close();
   const release = held.hold('pragma locking_mode = exclusive; begin exclusive');
-  expect(() => held.open()).toThrow(expect.objectContaining({ code: 'E_STATE_HELD', fix: expect.stringContaining('fuser') }));
+  expect(() => held.open()).toThrow(
+    expect.objectContaining({ code: 'E_STATE_HELD', fix: expect.stringContaining('fuser') }),
+  );
   release();
   held.open().close();
   expect(held.log.lines).toEqual([]);

@@ -43,7 +43,10 @@ test('lock names the process that holds the folder, and falls with it at kill -9
 test('lock keeps a second process out and lets it in after close', async ({ folder }) => {
   const state = open(folder);
   const refused = JSON.parse((await openElsewhere(folder)).line) as object;
-  expect(refused).toMatchObject({ code: 'E_DATA_DIR_LOCKED', message: expect.stringContaining(`(process ${process.pid})`) });
+  expect(refused).toMatchObject({
+    code: 'E_DATA_DIR_LOCKED',
+    message: expect.stringContaining(`(process ${process.pid})`),
+  });
   state.close();
   expect((await openElsewhere(folder)).line).toBe('open');
 });
@@ -58,7 +61,11 @@ test('lock is let go of when the database cannot be had', ({ folder }) => {
 test('lock file that is damaged is emptied, which the log says', async ({ folder }) => {
   const file = join(folder, 'lock');
   const log = new MemoryLog();
-  for (const junk of ['x', 'this is not a database, and longer than its header would be '.repeat(40), 'SQLite format 3\0 cut']) {
+  for (const junk of [
+    'x',
+    'this is not a database, and longer than its header would be '.repeat(40),
+    'SQLite format 3\0 cut',
+  ]) {
     writeFileSync(file, junk);
     const state = openState({ folder, sinksOf: () => ['store'], log });
     expect(JSON.parse((await openElsewhere(folder)).line)).toMatchObject({ code: 'E_DATA_DIR_LOCKED' });
@@ -83,19 +90,29 @@ test('lock file that is damaged under a running agent is left to it', async ({ f
 // Symptom: "this is a fault of Tailrace itself". Cause: an unusable lock file threw SQLite's bare error. Fix: E_STATE.
 test('lock that is no file is a declared error', () => {
   const folder = makeTree({ 'lock/occupied': '' });
-  expect(() => open(folder)).toThrow(expect.objectContaining({ code: 'E_STATE', message: expect.stringContaining(join(folder, 'lock')) }));
+  expect(() => open(folder)).toThrow(
+    expect.objectContaining({ code: 'E_STATE', message: expect.stringContaining(join(folder, 'lock')) }),
+  );
 });
 
 test('data folder that cannot be made or written is a declared error', async () => {
   const file = join(makeTree({ occupied: '' }), 'occupied');
-  expect(() => open(file)).toThrow(expect.objectContaining({ code: 'E_DATA_DIR', message: expect.stringContaining(`"${file}"`) }));
+  expect(() => open(file)).toThrow(
+    expect.objectContaining({ code: 'E_DATA_DIR', message: expect.stringContaining(`"${file}"`) }),
+  );
   const below = join(file, 'data');
-  expect(() => open(below)).toThrow(expect.objectContaining({ code: 'E_DATA_DIR', fix: expect.stringContaining('data_dir') }));
+  expect(() => open(below)).toThrow(
+    expect.objectContaining({ code: 'E_DATA_DIR', fix: expect.stringContaining('data_dir') }),
+  );
 });
 
 test('data folder of another user is a declared error', async () => {
   expect(process.getuid?.(), 'this test runs as root, to become another user').toBe(0);
   const folder = makeTree({});
   const { line } = await openElsewhere(folder, 65_534);
-  expect(JSON.parse(line)).toMatchObject({ declared: true, code: 'E_DATA_DIR', message: expect.stringContaining(`"${folder}"`) });
+  expect(JSON.parse(line)).toMatchObject({
+    declared: true,
+    code: 'E_DATA_DIR',
+    message: expect.stringContaining(`"${folder}"`),
+  });
 });

@@ -61,7 +61,8 @@ test('bytes that are read after all are lost no more; those that were cut off, d
   const { folder, state } = open();
   const { id } = state.streams.mint('app', '/log/a');
   state.lose(loss(id, 10, 20));
-  for (const reason of ['cut_off', 'dropped', 'not_there_again', 'disk_buffer'] as const) state.lose(loss(id, 10, 20, reason));
+  for (const reason of ['cut_off', 'dropped', 'not_there_again', 'disk_buffer'] as const)
+    state.lose(loss(id, 10, 20, reason));
   state.close();
   const { state: again } = open(folder);
   commit(again, span(id, 0, 12), span(id, 15, 20));

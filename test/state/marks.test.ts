@@ -7,16 +7,18 @@ import { span } from './batches.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 
 /** Spans of one stream: where each begins and ends, and the batch it is in; batches may have several. */
-const plan = fc.array(fc.tuple(fc.integer({ min: 1, max: 50 }), fc.boolean()), { minLength: 1, maxLength: 30 }).map((pieces) => {
-  let at = 100;
-  let batch = 0;
-  return pieces.map(([length, joins]) => {
-    if (!joins) batch += 1;
-    const from = at;
-    at += length;
-    return { from, to: at, batch };
+const plan = fc
+  .array(fc.tuple(fc.integer({ min: 1, max: 50 }), fc.boolean()), { minLength: 1, maxLength: 30 })
+  .map((pieces) => {
+    let at = 100;
+    let batch = 0;
+    return pieces.map(([length, joins]) => {
+      if (!joins) batch += 1;
+      const from = at;
+      at += length;
+      return { from, to: at, batch };
+    });
   });
-});
 
 test('mark moves over the settled beginning only, for any order of settling', () => {
   fc.assert(
@@ -89,7 +91,10 @@ test('mark does not pass an earlier span that was committed late', () => {
 
 test('mark sums up the checksum of everything before it, and does not know it over a gap or where it did not know it before', () => {
   const bytes = Buffer.from('a stream of some length, cut into spans');
-  const part = (from: number, to: number) => ({ ...span('s', from, to), sum: contentSum(bytes.subarray(from, to), from) });
+  const part = (from: number, to: number) => ({
+    ...span('s', from, to),
+    sum: contentSum(bytes.subarray(from, to), from),
+  });
   const mark = new Mark(5, NO_TAIL, contentSum(bytes.subarray(0, 5), 0));
   mark.commit(part(5, 12), 1);
   mark.commit(part(20, 30), 3);
@@ -100,7 +105,10 @@ test('mark sums up the checksum of everything before it, and does not know it ov
   mark.settle(1);
   expect([mark.settledTo, mark.contentSum]).toEqual([20, contentSum(bytes.subarray(0, 20), 0)]);
   mark.settle(3);
-  expect([mark.contentSum, mark.committedSum]).toEqual([contentSum(bytes.subarray(0, 30), 0), contentSum(bytes.subarray(0, 30), 0)]);
+  expect([mark.contentSum, mark.committedSum]).toEqual([
+    contentSum(bytes.subarray(0, 30), 0),
+    contentSum(bytes.subarray(0, 30), 0),
+  ]);
   const unknown = new Mark(5, NO_TAIL, undefined);
   unknown.commit(part(5, 12), 1);
   expect(unknown.committedSum).toBeUndefined();

@@ -125,7 +125,9 @@ test('dead letters that cannot be written say so, leave no half behind, and are 
       fault,
     ).toEqual(['{"id":"two"}']);
   });
-  expect(new Set(names)).toEqual(new Set(['mkdirSync', 'openSync', 'writeSync', 'fsyncSync', 'renameSync', 'readFileSync']));
+  expect(new Set(names)).toEqual(
+    new Set(['mkdirSync', 'openSync', 'writeSync', 'fsyncSync', 'renameSync', 'readFileSync']),
+  );
 });
 
 test('dead letters are on the disk before their name is, and their name before they count as kept', () => {

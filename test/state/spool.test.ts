@@ -11,7 +11,16 @@ import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { recoverAll, span } from './batches.ts';
 
 function headerOf(key: string, changes: Partial<SpoolHeader> = {}): SpoolHeader {
-  return { key, sink: 'store', dataset: 'logs', events: 2, bytes: 20, encoding: 'identity', spans: [span('s1', 0, 2)], ...changes };
+  return {
+    key,
+    sink: 'store',
+    dataset: 'logs',
+    events: 2,
+    bytes: 20,
+    encoding: 'identity',
+    spans: [span('s1', 0, 2)],
+    ...changes,
+  };
 }
 
 function open(folder: string): { spool: Spool; log: MemoryLog } {
@@ -80,7 +89,10 @@ test('spool file is recognised at every torn length, with every byte flipped, an
     for (const flip of [1, 0x20, 0x80, 0xff]) {
       const damaged = Buffer.from(whole);
       damaged[at]! ^= flip;
-      expect(decodeSpoolFile(damaged), `byte ${at} ^ ${flip}`).toMatchObject({ ok: false, reason: expect.stringMatching(/./) });
+      expect(decodeSpoolFile(damaged), `byte ${at} ^ ${flip}`).toMatchObject({
+        ok: false,
+        reason: expect.stringMatching(/./),
+      });
     }
   }
   expect(decodeSpoolFile(Buffer.concat([whole, Buffer.from('x')])).ok).toBe(false);
@@ -92,7 +104,9 @@ test('spool gives back its files after a restart, oldest first, and goes on with
   for (let run = 0; run < 4; run++) {
     const { spool, log } = open(folder);
     const entries = await recoverAll(spool);
-    expect(entries.map(({ name, header }) => ({ name, key: header.key }))).toEqual(written.map(({ name, key }) => ({ name, key })));
+    expect(entries.map(({ name, header }) => ({ name, key: header.key }))).toEqual(
+      written.map(({ name, key }) => ({ name, key })),
+    );
     expect([spool.files, spool.bytes]).toEqual([written.length, entries.reduce((sum, { size }) => sum + size, 0)]);
     for (const { name, body } of written) expect((await spool.read(name)).body.equals(body)).toBe(true);
     for (let i = 0; i < 4; i++) {
@@ -145,10 +159,10 @@ test('spool numbers its files whatever else is in the folder', async () => {
   const folder = makeTree({ 'my.batch': 'x', 'zzz-1.batch': 'x' });
   const { spool } = open(folder);
   await recoverAll(spool);
-  expect([await spool.write(headerOf('k1'), Buffer.from('1')), await spool.write(headerOf('k2'), Buffer.from('2'))]).toEqual([
-    '000000000001-k1.batch',
-    '000000000002-k2.batch',
-  ]);
+  expect([
+    await spool.write(headerOf('k1'), Buffer.from('1')),
+    await spool.write(headerOf('k2'), Buffer.from('2')),
+  ]).toEqual(['000000000001-k1.batch', '000000000002-k2.batch']);
 });
 
 // Symptom: a start ended with a bare error of the system. Fix: the rest of an unfinished file blocks nothing, and a folder that cannot be
@@ -195,7 +209,9 @@ test('spool writes a batch again with its parts under the same name', async ({ f
   expect(await next.read(name)).toEqual({ ok: true, header: headerOf('k', { parts }), body });
 });
 
-test('spool sets a file aside that was damaged after it was recovered, and says so to who reads it', async ({ folder }) => {
+test('spool sets a file aside that was damaged after it was recovered, and says so to who reads it', async ({
+  folder,
+}) => {
   const { spool, log } = open(folder);
   const name = await spool.write(headerOf('k'), Buffer.from('a body'));
   writeFileSync(join(folder, name), 'something else');
@@ -212,7 +228,10 @@ test('spool says that a file is gone for good when someone removed it', async ({
   const { spool } = open(folder);
   const name = await spool.write(headerOf('k'), Buffer.from('a body'));
   await open(folder).spool.remove(name);
-  await expect(spool.read(name)).rejects.toMatchObject({ code: 'E_SPOOL_BROKEN', message: expect.stringContaining(name) });
+  await expect(spool.read(name)).rejects.toMatchObject({
+    code: 'E_SPOOL_BROKEN',
+    message: expect.stringContaining(name),
+  });
   expect(spool.bytes).toBe(0);
 });
 
@@ -220,10 +239,14 @@ test('spool on a full disk throws, leaves nothing behind, still removes, and wri
   const disk = mountTmpfs(256);
   const folder = join(disk, 'spool');
   const { spool, log } = open(folder);
-  const kept = [await spool.write(headerOf('a'), randomBytes(60_000)), await spool.write(headerOf('b'), randomBytes(60_000))];
+  const kept = [
+    await spool.write(headerOf('a'), randomBytes(60_000)),
+    await spool.write(headerOf('b'), randomBytes(60_000)),
+  ];
   const free = fillDisk(disk);
   const { bytes } = spool;
-  for (let i = 0; i < 3; i++) await expect(spool.write(headerOf('c'), randomBytes(40_000))).rejects.toMatchObject({ code: 'ENOSPC' });
+  for (let i = 0; i < 3; i++)
+    await expect(spool.write(headerOf('c'), randomBytes(40_000))).rejects.toMatchObject({ code: 'ENOSPC' });
   // The older form stays when a batch cannot be written again.
   await expect(
     spool.rewrite(kept[1]!, headerOf('b', { parts: [{ first: 0, count: 1, key: 'p' }] }), randomBytes(60_000)),

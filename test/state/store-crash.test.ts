@@ -32,9 +32,13 @@ test('state holds every committed and unsettled batch, and no mark beyond the se
   let returned = 0;
   for (let round = 1; round <= 8; round++) {
     const before = readJournal(journal).length;
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'store-child.ts'), data, journal, String(round * 7919)], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'store-child.ts'), data, journal, String(round * 7919)],
+      {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    );
     const gone = once(child, 'exit');
     await until('the child has worked', () => readJournal(journal).length > before + 20 * round);
     child.kill('SIGKILL');
@@ -72,7 +76,9 @@ test('state holds every committed and unsettled batch, and no mark beyond the se
     const database = new DatabaseSync(join(data, 'state.db'), { readOnly: true });
     for (const row of database.prepare('select stream, settled_to from marks').all()) {
       const spans = [...committing.values()].flatMap((batch) =>
-        batch.spans.filter(({ stream }) => stream === row['stream']).map(({ from }) => ({ from, settled: settling.has(batch.id) })),
+        batch.spans
+          .filter(({ stream }) => stream === row['stream'])
+          .map(({ from }) => ({ from, settled: settling.has(batch.id) })),
       );
       const firstOpen = Math.min(Infinity, ...spans.filter(({ settled }) => !settled).map(({ from }) => from));
       expect(Number(row['settled_to'])).toBeLessThanOrEqual(firstOpen);

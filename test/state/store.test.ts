@@ -17,7 +17,9 @@ const identity = { device: '2049', inode: '18446744073709551615', headLength: 12
 
 function open(folder: string, sinks: readonly string[] = ['store']) {
   const log = new MemoryLog();
-  const state = openInTurn(folder, () => openState({ folder, sinksOf: (source) => (source === 'app' ? sinks : []), log }));
+  const state = openInTurn(folder, () =>
+    openState({ folder, sinksOf: (source) => (source === 'app' ? sinks : []), log }),
+  );
   return { log, state };
 }
 
@@ -43,7 +45,10 @@ function rowsOf(folder: string, table: string): number {
   return n;
 }
 
-test('state mints streams with random ids and has them again after a restart, with identity and position', ({ folder, state }) => {
+test('state mints streams with random ids and has them again after a restart, with identity and position', ({
+  folder,
+  state,
+}) => {
   const one = state.streams.mint('app', '/var/log/a.log', identity);
   const two = state.streams.mint('app', '/var/log/a.log', identity, 500);
   expect(one.id).toMatch(/^[0-9a-f]{32}$/);
@@ -84,20 +89,27 @@ test('state lists streams as they were minted, in whatever order the database gi
   expect(streams.list('app').map(({ id }) => id)).toEqual(minted);
 });
 
-test('state has a stream begin in its file where nothing was read of it, also after a kill right behind that', ({ folder, state }) => {
+test('state has a stream begin in its file where nothing was read of it, also after a kill right behind that', ({
+  folder,
+  state,
+}) => {
   const old = state.streams.mint('app', '/var/log/a.log', identity);
   state.save();
   const { id } = state.streams.mint('app', '/var/log/b.log', identity);
   const tail = { length: 64, crc: 7 };
   for (const stream of [old.id, id]) state.streams.begin(stream, 5000, tail);
-  expect(state.streams.list('app').map((record) => [record.startAt, record.resumeAt, record.contentSum, record.tail])).toEqual([
+  expect(
+    state.streams.list('app').map((record) => [record.startAt, record.resumeAt, record.contentSum, record.tail]),
+  ).toEqual([
     [5000, 5000, 0, tail],
     [5000, 5000, 0, tail],
   ]);
   commit(state, span(old.id, 5000, 5010));
   const { state: again } = open(copyOf(folder));
   const read = span(old.id, 5000, 5010);
-  expect(again.streams.list('app').map((record) => [record.startAt, record.resumeAt, record.contentSum, record.tail])).toEqual([
+  expect(
+    again.streams.list('app').map((record) => [record.startAt, record.resumeAt, record.contentSum, record.tail]),
+  ).toEqual([
     [5000, 5010, read.sum, read.tail],
     [5000, 5000, 0, tail],
   ]);
@@ -116,7 +128,10 @@ test('state knows after a restart where its marks were, with the checksums up to
   expect(again.streams.list('app')).toEqual([before]);
 });
 
-test('state gives back a batch of several streams until all of it is settled, and moves each mark by itself', ({ folder, state }) => {
+test('state gives back a batch of several streams until all of it is settled, and moves each mark by itself', ({
+  folder,
+  state,
+}) => {
   const [a, b] = [state.streams.mint('app', '/a').id, state.streams.mint('app', '/b').id];
   const first = batch(state.ledger.nextId(), [span(a, 0, 10), span(b, 0, 20)]);
   const second = batch(state.ledger.nextId(), [span(b, 20, 30), span(a, 10, 15)]);
@@ -197,7 +212,9 @@ test('state lets a sink that was added take up a known stream where the others a
   // The sink that is behind decides where reading goes on.
   expect(two.streams.list('app')[0]).toMatchObject({ resumeAt: 10 });
   const { state: three } = open(folder, ['store', 'second']);
-  expect([three.streams.markOf(a, 'store')?.committedTo, three.streams.markOf(a, 'second')?.committedTo]).toEqual([30, 10]);
+  expect([three.streams.markOf(a, 'store')?.committedTo, three.streams.markOf(a, 'second')?.committedTo]).toEqual([
+    30, 10,
+  ]);
 });
 
 // Symptom: after a sink was taken out of the configuration, every restart read its files again from where that sink had
@@ -236,7 +253,10 @@ test('state lets a renamed sink go on where the old one was', () => {
 
 test('state forgets a settled stream for good, and never one that is not settled', ({ folder, state }) => {
   const [a, b] = [state.streams.mint('app', '/a').id, state.streams.mint('app', '/b').id];
-  const [first, second] = [batch(state.ledger.nextId(), [span(a, 0, 10)]), batch(state.ledger.nextId(), [span(b, 0, 10)])];
+  const [first, second] = [
+    batch(state.ledger.nextId(), [span(a, 0, 10)]),
+    batch(state.ledger.nextId(), [span(b, 0, 10)]),
+  ];
   state.commit([first, second]);
   state.ledger.settle(first);
   state.streams.forget(a);
@@ -298,7 +318,9 @@ test('state does not wait for the disk: what a settled batch needed is removed a
   expect(removed).toEqual([0]);
   // A disk that refuses is asked again with the next save.
   syncs[1]!.reject(new Error('EIO'));
-  await until('the refusal is logged', () => log.lines.some(({ message }) => message.startsWith('cannot save checkpoints')));
+  await until('the refusal is logged', () =>
+    log.lines.some(({ message }) => message.startsWith('cannot save checkpoints')),
+  );
   state.save();
   expect([removed, syncs.length]).toEqual([[0], 3]);
   // A stop waits for the disk itself.
@@ -310,11 +332,9 @@ test('state does not wait for the disk: what a settled batch needed is removed a
 // travel in the commit that the next batch makes anyway.
 test('state writes settlements with the next commit', ({ folder, state }) => {
   const stream = state.streams.mint('app', '/var/log/a.log', identity).id;
-  const [first, second, third] = [0, 10, 20].map((from) => batch(state.ledger.nextId(), [span(stream, from, from + 10)])) as [
-    StoredBatch,
-    StoredBatch,
-    StoredBatch,
-  ];
+  const [first, second, third] = [0, 10, 20].map((from) =>
+    batch(state.ledger.nextId(), [span(stream, from, from + 10)]),
+  ) as [StoredBatch, StoredBatch, StoredBatch];
   state.commit([first, second]);
   state.ledger.settle(first);
   expect([state.hasSettlements, state.settlementWrites]).toEqual([true, 0]);
@@ -325,7 +345,10 @@ test('state writes settlements with the next commit', ({ folder, state }) => {
   expect(next.streams.list('app')[0]?.settledTo).toBe(10);
 });
 
-test('state removes the parts of a settled batch with it, also those that an earlier process wrote', ({ folder, state }) => {
+test('state removes the parts of a settled batch with it, also those that an earlier process wrote', ({
+  folder,
+  state,
+}) => {
   const stream = state.streams.mint('app', '/var/log/a.log', identity).id;
   const [first, second] = [0, 10].map((from) => batch(state.ledger.nextId(), [span(stream, from, from + 10)])) as [
     StoredBatch,
@@ -335,7 +358,10 @@ test('state removes the parts of a settled batch with it, also those that an ear
   for (const { id } of [first, second]) state.commitParts(id, [{ first: 0, count: 5, key: `part of ${id}` }]);
   state.ledger.settle(first);
   state.save();
-  expect([state.ledger.partsOf(first.id), state.ledger.partsOf(second.id)]).toEqual([[], [expect.objectContaining({ count: 5 })]]);
+  expect([state.ledger.partsOf(first.id), state.ledger.partsOf(second.id)]).toEqual([
+    [],
+    [expect.objectContaining({ count: 5 })],
+  ]);
   const { state: next } = open(folder);
   next.ledger.settle(second);
   next.save();

@@ -38,7 +38,11 @@ export function closeBrowserAfterAll(): void {
 }
 
 interface AxeResult {
-  readonly violations: readonly { readonly id: string; readonly help: string; readonly nodes: readonly { readonly html: string }[] }[];
+  readonly violations: readonly {
+    readonly id: string;
+    readonly help: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
 }
 
 /** Fails with each accessibility rule that the page breaks, WCAG 2.2 AA and best practices. */
@@ -46,7 +50,11 @@ export async function expectAccessible(page: Page): Promise<void> {
   // Evaluated by the debugger: the page's own policy lets no script in.
   await page.evaluate(axe);
   const { violations } = await page.evaluate<AxeResult>('axe.run(document)');
-  expect(violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)).toEqual([]);
+  expect(
+    violations.map(
+      ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
+    ),
+  ).toEqual([]);
 }
 
 /** Writes a picture for the documentation, only where TAILRACE_PICTURES is set: elsewhere fonts differ. */

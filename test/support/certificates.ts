@@ -16,7 +16,20 @@ export interface Certificate {
 export function makeAuthority(folder: string, name: string): Certificate {
   const made = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
   const extensions = ['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign'];
-  openssl(['req', '-x509', ...KEY, '-keyout', made.key, '-out', made.cert, '-days', '2', '-subj', `/CN=${name}`, ...extensions]);
+  openssl([
+    'req',
+    '-x509',
+    ...KEY,
+    '-keyout',
+    made.key,
+    '-out',
+    made.cert,
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${name}`,
+    ...extensions,
+  ]);
   return made;
 }
 

@@ -46,11 +46,16 @@ const CLUSTER = 'shards';
 const LIFETIME_S = 3600;
 
 /** With fewer `members` than servers, the first of them are the cluster. */
-export async function startClickhouse(shards = 2, database = 'tailrace_test', members = shards): Promise<ClickhouseCluster> {
+export async function startClickhouse(
+  shards = 2,
+  database = 'tailrace_test',
+  members = shards,
+): Promise<ClickhouseCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'tailrace-clickhouse-'));
   const ports = await freePorts(shards * 2);
   const tcpPorts = ports.slice(shards);
-  const replica = (port: number): string => `<shard><replica><host>127.0.0.1</host><port>${port}</port></replica></shard>`;
+  const replica = (port: number): string =>
+    `<shard><replica><host>127.0.0.1</host><port>${port}</port></replica></shard>`;
   const config = join(folder, 'config.xml');
   const configure = (count: number): void =>
     writeFileSync(
@@ -62,7 +67,9 @@ export async function startClickhouse(shards = 2, database = 'tailrace_test', me
 </clickhouse>`,
     );
   configure(members);
-  const servers = await Promise.all(tcpPorts.map((tcp, n) => startServer(join(folder, String(n)), ports[n]!, tcp, config)));
+  const servers = await Promise.all(
+    tcpPorts.map((tcp, n) => startServer(join(folder, String(n)), ports[n]!, tcp, config)),
+  );
   const urlOf = (count: number): string => {
     const hosts = servers.slice(0, count).map(({ httpPort }) => `127.0.0.1:${httpPort}`);
     return `clickhouse://${hosts.join(',')}/${database}${shards > 1 ? `?cluster=${CLUSTER}` : ''}`;
@@ -84,7 +91,12 @@ export async function startClickhouse(shards = 2, database = 'tailrace_test', me
   };
 }
 
-async function startServer(folder: string, httpPort: number, tcpPort: number, config: string): Promise<ClickhouseServer> {
+async function startServer(
+  folder: string,
+  httpPort: number,
+  tcpPort: number,
+  config: string,
+): Promise<ClickhouseServer> {
   let child: ChildProcess;
   let isWanted = true;
   const start = async (): Promise<void> => {
@@ -132,8 +144,15 @@ async function startServer(folder: string, httpPort: number, tcpPort: number, co
     },
     async heal() {
       // One that aborts resets its connections before its end is known here.
-      const isUp = () => ask(httpPort, 'select 1').then(() => true, () => false); // prettier-ignore
-      await until('the ClickHouse server to answer, or its end', async () => child.signalCode !== null || child.exitCode !== null || (await isUp())); // prettier-ignore
+      const isUp = () =>
+        ask(httpPort, 'select 1').then(
+          () => true,
+          () => false,
+        );
+      await until(
+        'the ClickHouse server to answer, or its end',
+        async () => child.signalCode !== null || child.exitCode !== null || (await isUp()),
+      );
       if (child.signalCode !== 'SIGABRT') return false;
       await start();
       return true;

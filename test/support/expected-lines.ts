@@ -22,7 +22,10 @@ function countEach(texts: Iterable<unknown>): Map<unknown, number> {
 }
 
 /** Missing and surplus texts, each with its number; both empty when the multisets are equal. */
-export function compareCounts(expected: Iterable<unknown>, actual: Iterable<unknown>): { missing: unknown[]; extra: unknown[] } {
+export function compareCounts(
+  expected: Iterable<unknown>,
+  actual: Iterable<unknown>,
+): { missing: unknown[]; extra: unknown[] } {
   const [wanted, found] = [countEach(expected), countEach(actual)];
   const missing = [...wanted].filter(([text, count]) => (found.get(text) ?? 0) < count);
   const extra = [...found].filter(([text, count]) => (wanted.get(text) ?? 0) < count);

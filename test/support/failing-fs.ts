@@ -32,10 +32,24 @@ function preceded<M extends object>(real: M, names: readonly (keyof M)[]): M {
 }
 
 export function failingFs(real: Fs): Fs {
-  const sync = preceded(real, ['mkdirSync', 'openSync', 'writeSync', 'writeFileSync', 'fsyncSync', 'renameSync', 'readFileSync']);
+  const sync = preceded(real, [
+    'mkdirSync',
+    'openSync',
+    'writeSync',
+    'writeFileSync',
+    'fsyncSync',
+    'renameSync',
+    'readFileSync',
+  ]);
   // Short, as a disk that fills up makes them.
   const half = ([fd, parts, done]: unknown[]): unknown[] => [fd, [halfOf((parts as Uint8Array[])[0]!)], done];
-  return { ...sync, ...called(real, 'open'), ...called(real, 'writev', half), ...called(real, 'fsync'), ...called(real, 'rename') };
+  return {
+    ...sync,
+    ...called(real, 'open'),
+    ...called(real, 'writev', half),
+    ...called(real, 'fsync'),
+    ...called(real, 'rename'),
+  };
 }
 
 function halfOf(bytes: Uint8Array): Uint8Array {

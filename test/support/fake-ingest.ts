@@ -56,7 +56,12 @@ export class FakeIngest extends IngestServer {
   }
 }
 
-export function replyWith(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+export function replyWith(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
@@ -64,7 +69,8 @@ export function replyWith(response: ServerResponse, status: number, body: unknow
 /** A body that cannot be read has lines all the same: what it is answered is the test's. */
 function eventsIn(text: string, type: string | undefined): string[] {
   try {
-    if (type === 'application/json' && text.startsWith('[')) return (JSON.parse(text) as unknown[]).map((event) => JSON.stringify(event));
+    if (type === 'application/json' && text.startsWith('['))
+      return (JSON.parse(text) as unknown[]).map((event) => JSON.stringify(event));
     if (type === 'text/csv') return parseCsv(text, { columns: true }).map((event) => JSON.stringify(event));
   } catch {
     // Read as lines.

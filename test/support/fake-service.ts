@@ -32,7 +32,13 @@ export interface FakeService {
   mostAtOnce(): number;
 }
 
-const USER = { id: 'u1', name: 'Ann', email: 'ann@example.com', role: 'owner', permissions: ['CanIngest', 'ManageBilling'] };
+const USER = {
+  id: 'u1',
+  name: 'Ann',
+  email: 'ann@example.com',
+  role: 'owner',
+  permissions: ['CanIngest', 'ManageBilling'],
+};
 
 export async function startFakeService(): Promise<FakeService> {
   const http = await FakeIngest.start();
@@ -44,7 +50,14 @@ export async function startFakeService(): Promise<FakeService> {
   let [underWay, most] = [0, 0];
 
   const make = (name: string, description: string): FakeDataset => {
-    const made = { id: name, name, description, created: '2026-01-02T03:04:05.678Z', integrationConfigs: [], who: 'Ann' };
+    const made = {
+      id: name,
+      name,
+      description,
+      created: '2026-01-02T03:04:05.678Z',
+      integrationConfigs: [],
+      who: 'Ann',
+    };
     datasets.set(name, made);
     return made;
   };
@@ -57,12 +70,15 @@ export async function startFakeService(): Promise<FakeService> {
     const missing = [404, { code: 404, message: `dataset "${id}" not found` }] as const;
     if (id === '_apl') return [200, queryResult(JSON.parse(body), events, searchParams.get('format') ?? '')];
     if (group === 'ingest' || verb === 'ingest') return datasets.has(id) ? [200, store(id, request, body)] : missing;
-    if (verb === 'query') return datasets.has(id) ? [200, queryResult({ apl: id, ...JSON.parse(body) }, events, 'legacy')] : missing;
+    if (verb === 'query')
+      return datasets.has(id) ? [200, queryResult({ apl: id, ...JSON.parse(body) }, events, 'legacy')] : missing;
     if (verb === 'trim') return datasets.has(id) ? [200, { numDeleted: events.get(id)?.length ?? 0 }] : missing;
     if (call === 'GET datasets' && id === '') return [200, [...datasets.values()]];
     if (call === 'POST datasets') {
       const { name, description = '' } = JSON.parse(body) as { name: string; description?: string };
-      return datasets.has(name) ? [409, { code: 409, message: `dataset "${name}" exists` }] : [200, make(name, description)];
+      return datasets.has(name)
+        ? [409, { code: 409, message: `dataset "${name}" exists` }]
+        : [200, make(name, description)];
     }
     const dataset = datasets.get(id);
     if (group === 'datasets' && !dataset) return missing;
@@ -71,14 +87,21 @@ export async function startFakeService(): Promise<FakeService> {
     if (call === 'DELETE datasets') return [204, datasets.delete(id) && ''];
     if (call === 'GET user') return [200, { id: USER.id, name: USER.name, emails: [USER.email] }];
     if (call === 'GET users') return [200, [USER]];
-    if (call === 'GET orgs') return [200, [{ id: 'org', name: 'Org', plan: 'free', role: 'owner', license: { maxDatasets: 3 } }]];
+    if (call === 'GET orgs')
+      return [200, [{ id: 'org', name: 'Org', plan: 'free', role: 'owner', license: { maxDatasets: 3 } }]];
     if (call === 'GET tokens') return [200, [...tokens.values()]];
     if (call === 'POST tokens') {
-      const made = { ...(JSON.parse(body) as object), id: `t${tokens.size + 1}`, kind: 'api', created: '2026-01-02T03:04:05Z' };
+      const made = {
+        ...(JSON.parse(body) as object),
+        id: `t${tokens.size + 1}`,
+        kind: 'api',
+        created: '2026-01-02T03:04:05Z',
+      };
       tokens.set(made.id, made);
       return [200, { ...made, token: 'xaat-00000000-0000-4000-8000-000000000001' }];
     }
-    if (call === 'DELETE tokens') return tokens.delete(id) ? [204, ''] : [404, { code: 404, message: `token "${id}" not found` }];
+    if (call === 'DELETE tokens')
+      return tokens.delete(id) ? [204, ''] : [404, { code: 404, message: `token "${id}" not found` }];
     return [404, { code: 404, message: `route ${request.method} ${path} not found` }];
   };
   const store = (dataset: string, request: ReceivedRequest, body: string): object => {
@@ -137,7 +160,11 @@ interface Asked {
 }
 
 /** Pages over the events of a dataset: their places are the cursors, the later the newer. */
-function queryResult({ apl, limit = 1000, cursor, order }: Asked, all: ReadonlyMap<string, unknown[]>, format: string): object {
+function queryResult(
+  { apl, limit = 1000, cursor, order }: Asked,
+  all: ReadonlyMap<string, unknown[]>,
+  format: string,
+): object {
   const dataset = /^[\w-]+/.exec(apl)?.[0] ?? '';
   const isDescending = !/sort by _time asc/.test(apl) && order?.[0]?.desc !== false;
   const places = (all.get(dataset) ?? []).map((event, place) => ({
@@ -155,7 +182,12 @@ function queryResult({ apl, limit = 1000, cursor, order }: Asked, all: ReadonlyM
     maxCursor: isDescending ? first : last,
   };
   if (format === 'legacy') {
-    const matches = page.map(({ event, place }) => ({ _rowId: place, _time: timeOf(place), _sysTime: timeOf(place), data: event }));
+    const matches = page.map(({ event, place }) => ({
+      _rowId: place,
+      _time: timeOf(place),
+      _sysTime: timeOf(place),
+      data: event,
+    }));
     return { status, matches, buckets: { series: [], totals: [] }, fieldsMeta: [] };
   }
   const names = [...new Set(page.flatMap(({ event }) => Object.keys(event)))].sort();

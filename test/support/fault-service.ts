@@ -97,7 +97,11 @@ export class FaultService extends IngestServer {
   #store(request: FaultRequest, answer: FaultAnswer): string {
     const failed = new Set(answer.failed ?? []);
     this.stored.push(...request.events.filter((_, index) => !failed.has(index)));
-    const failures = [...failed].map((index) => ({ timestamp: '', error: 'told to refuse it', ...(answer.withoutIndex ? {} : { index }) }));
+    const failures = [...failed].map((index) => ({
+      timestamp: '',
+      error: 'told to refuse it',
+      ...(answer.withoutIndex ? {} : { index }),
+    }));
     const reply = JSON.stringify({
       ingested: request.events.length - failed.size,
       failed: failed.size,
@@ -111,7 +115,10 @@ export class FaultService extends IngestServer {
   }
 
   #note({ at, url, headers, key, raw, body }: Received): FaultRequest {
-    const events = body.toString('utf8').split('\n').filter((line) => line !== ''); // prettier-ignore
+    const events = body
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line !== '');
     const request = { at, bytes: raw.length, path: url, key, headers, events };
     this.requests.push(request);
     // Times of reading differ when a batch is read again; the events are the same.

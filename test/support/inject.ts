@@ -11,7 +11,12 @@ export const STRACE = findProgram('strace');
  * From now on the `nth` call (from 1) of `call` in each thread of the process fails with `code` and does nothing. Resolves with a
  * function that ends it and tells how many calls there were, the failed one included.
  */
-export async function injectFault(pid: number, call: string, code: string, nth: number): Promise<() => Promise<number>> {
+export async function injectFault(
+  pid: number,
+  call: string,
+  code: string,
+  nth: number,
+): Promise<() => Promise<number>> {
   const fault = `inject=${call}:error=${code}:when=${nth}`;
   const strace = spawn(STRACE!, ['-f', '-p', String(pid), '-e', `trace=${call}`, '-e', 'signal=none', '-e', fault]);
   let traced = '';

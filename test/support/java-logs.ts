@@ -10,7 +10,11 @@ const LIBRARIES = {
   logback: ['bsh', 'slf4j-api', 'logback-classic', 'logback-core'],
 } as const;
 
-export const hasJavaLoggers = findProgram('java') !== undefined && Object.values(LIBRARIES).flat().every((name) => existsSync(jarOf(name))); // prettier-ignore
+export const hasJavaLoggers =
+  findProgram('java') !== undefined &&
+  Object.values(LIBRARIES)
+    .flat()
+    .every((name) => existsSync(jarOf(name)));
 export const JAVA_PACKAGES = 'default-jre-headless libbsh-java liblog4j2-java liblogback-java';
 
 const LOG4J = `status = error
@@ -37,13 +41,28 @@ catch (Exception e) { log.error("it broke", new IllegalStateException("no", e));
 `;
 
 /** Lets the logger write an INFO line and an ERROR with its stack trace and cause, in local time of `zone`. */
-export function writeJavaLog(logger: keyof typeof LIBRARIES, { folder, log, zone }: { folder: string; log: string; zone: string }): void {
-  const [config, script] = [join(folder, `${logger}.${logger === 'log4j' ? 'properties' : 'xml'}`), join(folder, `${logger}.bsh`)];
+export function writeJavaLog(
+  logger: keyof typeof LIBRARIES,
+  { folder, log, zone }: { folder: string; log: string; zone: string },
+): void {
+  const [config, script] = [
+    join(folder, `${logger}.${logger === 'log4j' ? 'properties' : 'xml'}`),
+    join(folder, `${logger}.bsh`),
+  ];
   writeFileSync(config, logger === 'log4j' ? LOG4J : LOGBACK);
   const factory = logger === 'log4j' ? 'org.apache.logging.log4j.LogManager' : 'org.slf4j.LoggerFactory';
   writeFileSync(script, `log = ${factory}.getLogger("com.example.App");\n${SCRIPT}`);
   const property = logger === 'log4j' ? 'log4j2.configurationFile' : 'logback.configurationFile';
-  const options = [`-Duser.timezone=${zone}`, `-Dlog.file=${log}`, `-D${property}=${config}`, '-Xshare:auto', '-XX:TieredStopAtLevel=1'];
+  const options = [
+    `-Duser.timezone=${zone}`,
+    `-Dlog.file=${log}`,
+    `-D${property}=${config}`,
+    '-Xshare:auto',
+    '-XX:TieredStopAtLevel=1',
+  ];
   const classes = LIBRARIES[logger].map(jarOf).join(':');
-  execFileSync(findProgram('java')!, [...options, '-cp', classes, 'bsh.Interpreter', script], { stdio: 'pipe', timeout: 120_000 });
+  execFileSync(findProgram('java')!, [...options, '-cp', classes, 'bsh.Interpreter', script], {
+    stdio: 'pipe',
+    timeout: 120_000,
+  });
 }

@@ -3,7 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-const REMOTE = ['/lib/systemd/systemd-journal-remote', '/usr/lib/systemd/systemd-journal-remote'].find((file) => existsSync(file));
+const REMOTE = ['/lib/systemd/systemd-journal-remote', '/usr/lib/systemd/systemd-journal-remote'].find((file) =>
+  existsSync(file),
+);
 
 /** Why suites that need a journal are skipped; undefined where they are not. */
 export const lacksJournal = REMOTE === undefined ? 'apt-get install systemd-journal-remote' : undefined;
@@ -27,7 +29,9 @@ export function exportField(name: string, value: FieldValue): Buffer {
 
 export function exportEntry(fields: EntryFields): Buffer {
   const parts = Object.entries(fields).flatMap(([name, value]) =>
-    (Array.isArray(value) ? (value as readonly FieldValue[]) : [value as FieldValue]).map((each) => exportField(name, each)),
+    (Array.isArray(value) ? (value as readonly FieldValue[]) : [value as FieldValue]).map((each) =>
+      exportField(name, each),
+    ),
   );
   return Buffer.concat([...parts, Buffer.from('\n')]);
 }

@@ -7,7 +7,16 @@ import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
 const CALLED = ['open', 'writev', 'fsync', 'rename', 'unlink'] as const;
-const SYNC = ['mkdirSync', 'openSync', 'writeSync', 'fsyncSync', 'closeSync', 'renameSync', 'rmSync', 'writeFileSync'] as const;
+const SYNC = [
+  'mkdirSync',
+  'openSync',
+  'writeSync',
+  'fsyncSync',
+  'closeSync',
+  'renameSync',
+  'rmSync',
+  'writeFileSync',
+] as const;
 const ASYNC = ['mkdir', 'open', 'rename', 'rm'] as const;
 const OF_FILES = ['write', 'sync', 'close'] as const;
 

@@ -15,7 +15,11 @@ export interface LocalService {
   /** Sends a request with the API token and returns the parsed reply; throws on an error status. */
   readonly ask: (method: string, path: string, body?: unknown) => Promise<unknown>;
   /** Values of aggregations over a whole dataset, by their order. */
-  aggregate(dataset: string, aggregations: readonly { op: string; field?: string }[], filter?: unknown): Promise<unknown[]>;
+  aggregate(
+    dataset: string,
+    aggregations: readonly { op: string; field?: string }[],
+    filter?: unknown,
+  ): Promise<unknown[]>;
   /** Every event of a dataset, as it was stored; throws when there are more than one query gives. */
   events(dataset: string): Promise<Record<string, unknown>[]>;
   /** Starts one again at the same address, on the same data. */
@@ -53,18 +57,29 @@ async function serve(folder: string, listen: string, more: readonly string[]): P
     TAILRACE_PERSONAL_TOKEN: PERSONAL_TOKEN,
     TAILRACE_ORG_ID: 'test-org',
   });
-  await until('the service’s address', () => program.stdout().includes('\n') || program.process.exitCode !== null || program.stderr());
+  await until(
+    'the service’s address',
+    () => program.stdout().includes('\n') || program.process.exitCode !== null || program.stderr(),
+  );
   if (program.process.exitCode !== null) throw new Error(`the service did not start:\n${program.stderr()}`);
   return program;
 }
 
 /** `more`: further arguments of `serve`. */
-export async function startLocalService(folder: string, dataset: string, more: readonly string[] = []): Promise<LocalService> {
+export async function startLocalService(
+  folder: string,
+  dataset: string,
+  more: readonly string[] = [],
+): Promise<LocalService> {
   const program = await serve(folder, '127.0.0.1:0', more);
   const { url } = JSON.parse(program.stdout().split('\n')[0]!) as { url: string };
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' };
-    const reply = await fetch(url + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const reply = await fetch(url + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
     const text = await reply.text();
     if (!reply.ok) throw new Error(`${method} ${path}: HTTP ${reply.status} ${text}`);
     return text === '' ? undefined : JSON.parse(text);
@@ -92,7 +107,8 @@ export async function startLocalService(folder: string, dataset: string, more: r
         matches: { data: Record<string, unknown> }[];
         status: { rowsMatched: number };
       };
-      if (status.rowsMatched > matches.length) throw new Error(`${status.rowsMatched} events, of which a query gives ${matches.length}`);
+      if (status.rowsMatched > matches.length)
+        throw new Error(`${status.rowsMatched} events, of which a query gives ${matches.length}`);
       return matches.map(({ data }) => data);
     },
   };

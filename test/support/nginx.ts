@@ -30,7 +30,9 @@ export async function startNginx(folder: string): Promise<Nginx> {
   const port = await freePort();
   writeFileSync(join(folder, 'nginx.conf'), configuration(folder, logs, port));
   writeFileSync(join(folder, 'logrotate.conf'), rotation(folder, logs), { mode: 0o600 });
-  const child = spawn(findProgram('nginx')!, ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(findProgram('nginx')!, ['-p', folder, '-c', join(folder, 'nginx.conf')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   await until('nginx to listen', async () => (await isOpen(port)) || child.exitCode !== null, { everyMs: 20 });
@@ -39,7 +41,14 @@ export async function startNginx(folder: string): Promise<Nginx> {
     logs,
     send: (bytes) => sendBytes(port, bytes),
     rotate: () =>
-      runToEnd(spawn(findProgram('logrotate')!, ['--force', '--state', join(folder, 'rotated'), join(folder, 'logrotate.conf')])),
+      runToEnd(
+        spawn(findProgram('logrotate')!, [
+          '--force',
+          '--state',
+          join(folder, 'rotated'),
+          join(folder, 'logrotate.conf'),
+        ]),
+      ),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const closed = once(child, 'close');

@@ -13,7 +13,8 @@ const [MEMORY, DISK] = ['/dev/shm', '/var/tmp'];
 export function onOtherFileSystem(suites: Readonly<Record<string, () => Promise<unknown>>>): void {
   const isOnDisk = isTmpfs(tmpdir());
   const folder = [...(isOnDisk ? [inject('diskFolder'), DISK] : [MEMORY])].find((path) => isTmpfs(path) !== isOnDisk);
-  const needed = folder === undefined ? ` (needs ${isOnDisk ? `a disk under ${DISK}` : `mount -t tmpfs tmpfs ${MEMORY}`})` : '';
+  const needed =
+    folder === undefined ? ` (needs ${isOnDisk ? `a disk under ${DISK}` : `mount -t tmpfs tmpfs ${MEMORY}`})` : '';
   describe.skipIf(folder === undefined)(`on ${isOnDisk ? 'a disk' : 'tmpfs'}${needed}`, () => {
     vi.stubEnv('TMPDIR', folder);
     test('the temporary folder is there', () => expect(isTmpfs(tmpdir())).toBe(!isOnDisk));

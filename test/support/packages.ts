@@ -18,7 +18,10 @@ export interface Packages {
 
 /** Rejects with what the script said where it failed. Nobody writes into the folder. */
 export async function sharedPackages(): Promise<Packages> {
-  const [folder, failed] = ['packages', 'packages-failed'].map((name) => join(inject('runFolder'), name)) as [string, string];
+  const [folder, failed] = ['packages', 'packages-failed'].map((name) => join(inject('runFolder'), name)) as [
+    string,
+    string,
+  ];
   if (isFirst()) {
     const said = await buildPackages(folder);
     if (said !== '') writeFileSync(failed, said);
@@ -39,7 +42,9 @@ export async function sharedPackages(): Promise<Packages> {
 
 /** Builds them anew; resolves with why that failed, else with nothing. */
 export async function buildPackages(out: string): Promise<string> {
-  const { code, stderr } = await tryNode([SCRIPT, '--fast', '--arch', process.arch, '--out', out], { SOURCE_DATE_EPOCH: '1790000000' });
+  const { code, stderr } = await tryNode([SCRIPT, '--fast', '--arch', process.arch, '--out', out], {
+    SOURCE_DATE_EPOCH: '1790000000',
+  });
   return code === 0 ? '' : `the packages could not be built: ${stderr}`;
 }
 

@@ -30,7 +30,11 @@ export interface Program {
 }
 
 /** Starts `bin/tailrace` with these arguments. It is killed when the test that started it ends; one of a hook is to be ended by it. */
-export function startProgram(args: readonly string[], env: Record<string, string> = {}, stdin: 'ignore' | 'pipe' = 'ignore'): Program {
+export function startProgram(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  stdin: 'ignore' | 'pipe' = 'ignore',
+): Program {
   return startCommand(BINARY, args, env, stdin);
 }
 
@@ -42,7 +46,10 @@ export function startCommand(
   stdin: 'ignore' | 'pipe' = 'ignore',
 ): Program {
   // It starts as it does for people, without what the tests compiled before.
-  const child = spawn(command, args, { stdio: [stdin, 'pipe', 'pipe'], env: { ...process.env, NODE_COMPILE_CACHE: undefined, ...env } });
+  const child = spawn(command, args, {
+    stdio: [stdin, 'pipe', 'pipe'],
+    env: { ...process.env, NODE_COMPILE_CACHE: undefined, ...env },
+  });
   let stdout = '';
   let stderr = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text));

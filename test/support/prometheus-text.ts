@@ -16,7 +16,11 @@ export interface Family {
 const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*';
 const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (\\S+)$`, 's');
 const LABEL = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/;
-const SUFFIXES: Record<string, readonly string[]> = { histogram: ['_bucket', '_sum', '_count'], counter: [''], gauge: [''] };
+const SUFFIXES: Record<string, readonly string[]> = {
+  histogram: ['_bucket', '_sum', '_count'],
+  counter: [''],
+  gauge: [''],
+};
 
 /** The families by name. */
 export function parsePrometheus(text: string): Map<string, Family> {
@@ -66,7 +70,9 @@ export function valueOf(
   return families
     .get(name)
     ?.samples.find(
-      (sample) => Object.keys(sample.labels).length === wanted.length && wanted.every(([key, value]) => sample.labels[key] === value),
+      (sample) =>
+        Object.keys(sample.labels).length === wanted.length &&
+        wanted.every(([key, value]) => sample.labels[key] === value),
     )?.value;
 }
 
@@ -91,7 +97,8 @@ function parseValue(text: string, line: string): number {
 
 function checkFamily({ name, type, samples }: Family): void {
   if (type === 'counter' && !name.endsWith('_total')) throw new Error(`the counter ${name} does not end in _total`);
-  if (type === 'counter' && samples.some(({ value }) => !(value >= 0))) throw new Error(`the counter ${name} is negative`);
+  if (type === 'counter' && samples.some(({ value }) => !(value >= 0)))
+    throw new Error(`the counter ${name} is negative`);
   if (type !== 'histogram') return;
   const series = new Map<string, Sample[]>();
   for (const sample of samples) {
@@ -110,7 +117,8 @@ function checkFamily({ name, type, samples }: Family): void {
     if (last?.[0] !== Infinity || last[1] !== count) throw new Error(`${name}${key}: its +Inf bucket is not its count`);
     buckets.forEach(([bound, value], i) => {
       const before = buckets[i - 1];
-      if (before && !(bound > before[0] && value >= before[1])) throw new Error(`${name}${key}: its buckets do not grow`);
+      if (before && !(bound > before[0] && value >= before[1]))
+        throw new Error(`${name}${key}: its buckets do not grow`);
     });
   }
 }

@@ -26,10 +26,13 @@ export async function startProxy(target: () => number, password?: string): Promi
     }
     const { pathname, search } = new URL(incoming.url!);
     const { method, headers } = incoming;
-    const onward = httpRequest({ port: target(), host: '127.0.0.1', method, path: pathname + search, headers }, (answer) => {
-      response.writeHead(answer.statusCode!, answer.headers);
-      answer.pipe(response);
-    });
+    const onward = httpRequest(
+      { port: target(), host: '127.0.0.1', method, path: pathname + search, headers },
+      (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      },
+    );
     incoming.pipe(onward);
   });
   server.on('connect', (incoming, socket: Socket) => {

@@ -27,7 +27,10 @@ export interface Terminal {
 const SEQUENCE = /\u001B\[[\d;?]*[A-Za-z]/g;
 
 /** 80 columns and 24 rows until it is resized. */
-export function startOnTerminal(command: readonly string[], env: Readonly<Record<string, string | undefined>> = {}): Terminal {
+export function startOnTerminal(
+  command: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = {},
+): Terminal {
   const child = spawn(python!, [join(import.meta.dirname, 'on-pty.py'), ...command], {
     env: { ...process.env, TERM: 'xterm', CI: undefined, FORCE_COLOR: undefined, NO_COLOR: undefined, ...env },
   });
@@ -52,7 +55,8 @@ export function startOnTerminal(command: readonly string[], env: Readonly<Record
     shows: (text) =>
       until(`${String(text)} on the terminal`, () => {
         const seen = screen().join('\n');
-        if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode} before it showed ${String(text)}:\n${raw}`);
+        if (child.exitCode !== null)
+          throw new Error(`it ended with ${child.exitCode} before it showed ${String(text)}:\n${raw}`);
         return (typeof text === 'string' ? seen.includes(text) : text.test(seen)) || seen;
       }),
     exited: new Promise((resolve) => child.on('close', resolve)),

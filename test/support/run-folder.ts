@@ -37,7 +37,9 @@ export function teardown(): void {
 }
 
 function hasRoom(): boolean {
-  const mount = readFileSync('/proc/mounts', 'utf8').split('\n').find((line) => line.split(' ')[1] === MEMORY); // prettier-ignore
+  const mount = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .find((line) => line.split(' ')[1] === MEMORY);
   if (mount === undefined || !/ tmpfs /.test(mount) || /\bnoexec\b/.test(mount)) return false;
   const { bavail, bsize } = statfsSync(MEMORY);
   return bavail * bsize >= LEAST_FREE_BYTES;

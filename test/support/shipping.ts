@@ -52,11 +52,20 @@ export async function makeSite(): Promise<Site> {
 export type Shipper = Pick<Site, 'folder' | 'url' | 'sinkId'>;
 
 const mapping = (entries: Readonly<Record<string, string>>): string =>
-  Object.entries(entries).map(([id, text]) => `  ${id}: ${text}\n`).join(''); // prettier-ignore
+  Object.entries(entries)
+    .map(([id, text]) => `  ${id}: ${text}\n`)
+    .join('');
 
 /** Writes the configuration; returns its path. */
 export function configure({ folder, url, sinkId = 'store' }: Shipper, options: ShippingOptions = {}): string {
-  const { sink = QUICK, dataset = 'logs', sinks, top = '', logLevel = 'info', telemetry = 'listen: "127.0.0.1:0"' } = options;
+  const {
+    sink = QUICK,
+    dataset = 'logs',
+    sinks,
+    top = '',
+    logLevel = 'info',
+    telemetry = 'listen: "127.0.0.1:0"',
+  } = options;
   const config = join(folder, 'tailrace.yaml');
   const { sources = { app: `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms}` } } = options;
   const store = `{type: ingest, url: "${url}", dataset: ${dataset}, ${sink}}`;
@@ -99,9 +108,15 @@ export async function sumOf(agent: Program | string, ...names: string[]): Promis
 /** Events by their outcome, those that are held, and failures of transforms. */
 export async function outcomes(agent: Program): Promise<Record<string, number>> {
   const families = await metricsOf(agent);
-  const counts = (families.get('tailrace_events_total')?.samples ?? []).map(({ labels, value }) => [labels['outcome']!, value] as const);
+  const counts = (families.get('tailrace_events_total')?.samples ?? []).map(
+    ({ labels, value }) => [labels['outcome']!, value] as const,
+  );
   const held = families.get('tailrace_events_held')?.samples[0]?.value ?? NaN;
-  return { ...Object.fromEntries(counts), held, errors: families.get('tailrace_transform_errors_total')?.samples[0]?.value ?? NaN };
+  return {
+    ...Object.fromEntries(counts),
+    held,
+    errors: families.get('tailrace_transform_errors_total')?.samples[0]?.value ?? NaN,
+  };
 }
 
 /** Files of the disk buffer, by their names. */

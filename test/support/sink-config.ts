@@ -28,7 +28,12 @@ export function sinkConfig(url: string, changes: Partial<IngestSinkConfig> = {})
     concurrency: 4,
     timeoutMs: 30_000,
     retry: { initialBackoffMs: 1, maxBackoffMs: 10, maxElapsedMs: Infinity },
-    buffer: { maxMemoryBytes: 8 * 1024 * 1024, disk: { maxBytes: 1024 ** 3, files: false }, sync: 'batch', whenFull: 'block' },
+    buffer: {
+      maxMemoryBytes: 8 * 1024 * 1024,
+      disk: { maxBytes: 1024 ** 3, files: false },
+      sync: 'batch',
+      whenFull: 'block',
+    },
     ...changes,
   };
 }

@@ -44,7 +44,10 @@ export function fileSourceConfig(include: string, changes: Partial<FileConfig> =
   };
 }
 
-export function journaldSourceConfig(directory: string | undefined, changes: Partial<JournaldConfig> = {}): JournaldConfig {
+export function journaldSourceConfig(
+  directory: string | undefined,
+  changes: Partial<JournaldConfig> = {},
+): JournaldConfig {
   return {
     type: 'journald',
     id: 'journal',

@@ -33,7 +33,14 @@ export class MemoryStreamStore implements StreamStore {
     if (!record) throw new Error(`begin of a stream that was never minted: ${stream}`);
     const { at, sum } = read.at(-1)!;
     if (record.resumeAt !== record.startAt) throw new Error(`begin of a stream that was read: ${stream}`);
-    this.records.set(stream, { ...record, startAt, resumeAt: at, tail, contentSum: sum, contentPoints: read.slice(0, -1) });
+    this.records.set(stream, {
+      ...record,
+      startAt,
+      resumeAt: at,
+      tail,
+      contentSum: sum,
+      contentPoints: read.slice(0, -1),
+    });
   }
 
   identify(stream: string, identity: FileIdentity): void {

@@ -9,7 +9,8 @@ import { basename, join } from 'node:path';
 import { findProgram } from './installed.ts';
 import { until } from './until.ts';
 
-export const canBoot = process.getuid?.() === 0 && findProgram('systemd-nspawn') !== undefined && findProgram('nsenter') !== undefined;
+export const canBoot =
+  process.getuid?.() === 0 && findProgram('systemd-nspawn') !== undefined && findProgram('nsenter') !== undefined;
 /** Behind the name of a suite that is skipped without it. */
 export const neededToBoot = canBoot ? '' : ' (needs root, and: apt-get install -y systemd-container)';
 
@@ -64,7 +65,10 @@ export async function bootMachine(base = '/'): Promise<Machine> {
       if (status !== 0) throw new Error(`${file} could not be copied: ${String(stderr)}`);
     },
     startBeside: (program, args, env) =>
-      spawn('nsenter', ['-t', leader, '-n', program, ...args], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } }),
+      spawn('nsenter', ['-t', leader, '-n', program, ...args], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, ...env },
+      }),
     runBeside(program, args, env) {
       const { status, stdout, stderr } = inside(['-n'], [program, ...args], { ...process.env, ...env });
       return { status: status ?? -1, out: stdout + stderr };

@@ -33,7 +33,9 @@ export function testShaper(
       out.push(Buffer.from(shaping.out.map((each) => `${each}\n`).join('')));
       ends[n] = end += out.at(-1)!.length;
       sent[n] = shaping.out.length;
-      unsent[n] = UNSENT.indexOf(shaping.unsent ?? (shaping.withheld ? 'dead_lettered' : shaping.out.length === 0 ? 'filtered' : 'none'));
+      unsent[n] = UNSENT.indexOf(
+        shaping.unsent ?? (shaping.withheld ? 'dead_lettered' : shaping.out.length === 0 ? 'filtered' : 'none'),
+      );
       shaping.withheld?.forEach((text, sub) => withheld.push({ event: n, sub, reason: 'test', text }));
     }
     return { bytes: Buffer.concat(out), ends, sent, unsent, withheld, errors: withheld.length, isRepeatable: true };
@@ -59,7 +61,8 @@ export function shapeAsTold(event: string): Shaping {
   if (as === 'filtered') return { out: [] };
   if (as === 'dropped') return { out: [], unsent: 'dropped' };
   if (as === 'withheld') return { out: [], withheld: [event] };
-  if (as === 'several') return { out: Array.from({ length: Number(count) }, (_, sub) => event.replace('{', `{"sub":${sub},`)) };
+  if (as === 'several')
+    return { out: Array.from({ length: Number(count) }, (_, sub) => event.replace('{', `{"sub":${sub},`)) };
   if (as === 'mixed') return { out: [event], withheld: [`${event.slice(0, -1)},"part":2}`] };
   if (as === 'large') return { out: [event.replace('}', `,"pad":"${'x'.repeat(Number(count))}"}`)] };
   return { out: [event] };

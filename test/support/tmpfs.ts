@@ -8,9 +8,13 @@ import { makeTree } from './temp-tree.ts';
 /** Mounts a tmpfs of `kibibytes`, unmounted when the test ends; returns its path. Throws where mounting is not allowed. */
 export function mountTmpfs(kibibytes: number): string {
   const folder = makeTree({});
-  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'tmpfs', folder], { encoding: 'utf8' });
+  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'tmpfs', folder], {
+    encoding: 'utf8',
+  });
   if (status !== 0) {
-    throw new Error(`this test fills a small disk and must mount one: ${stderr || String(error)}; run it as root, with CAP_SYS_ADMIN`);
+    throw new Error(
+      `this test fills a small disk and must mount one: ${stderr || String(error)}; run it as root, with CAP_SYS_ADMIN`,
+    );
   }
   onTestFinished(() => {
     const { status } = spawnSync('umount', ['-l', folder]);

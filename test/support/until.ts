@@ -27,7 +27,9 @@ export async function until(
     if (seen === true) return;
     const nowMs = performance.now();
     if (nowMs > deadline)
-      throw new Error(`waited ${withinMs / 1000} s for: ${what}\nlast seen: ${seen === false ? `false of ${String(condition)}` : seen}`);
+      throw new Error(
+        `waited ${withinMs / 1000} s for: ${what}\nlast seen: ${seen === false ? `false of ${String(condition)}` : seen}`,
+      );
     const tookMs = nowMs - triedMs;
     await new Promise((resolve) => setTimeout(resolve, tookMs > LONG_TRY_MS ? Math.max(everyMs, 2 * tookMs) : everyMs));
   }

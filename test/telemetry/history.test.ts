@@ -34,7 +34,10 @@ test('history holds the last hour and no more, however long it runs and however 
   const sinks = Array.from({ length: 200 }, (_, n) => observedSink({ id: `k${n}` }));
   for (let sample = 1; sample <= 1000; sample++)
     history.sample(
-      observed({ sources, sinks: sinks.map((sink) => ({ ...sink, memoryBytes: 9e6, queuedBytes: sample, diskBytes: 0 })) }),
+      observed({
+        sources,
+        sinks: sinks.map((sink) => ({ ...sink, memoryBytes: 9e6, queuedBytes: sample, diskBytes: 0 })),
+      }),
       sample * 10_000,
     );
   const { series } = history.view();

@@ -16,7 +16,8 @@ const SCRIPT = `
   log.warn({}, 'too low');
   process.stdout.write('went on');
 `;
-const start = () => spawn(process.execPath, ['--input-type=module', '--eval', SCRIPT], { stdio: ['ignore', 'pipe', 'pipe'] });
+const start = () =>
+  spawn(process.execPath, ['--input-type=module', '--eval', SCRIPT], { stdio: ['ignore', 'pipe', 'pipe'] });
 
 test('a reader that begins late gets every line, each an object with level, time, fields and message', async () => {
   const child = start();
@@ -25,7 +26,10 @@ test('a reader that begins late gets every line, each an object with level, time
   await new Promise((resolve) => child.stderr.once('readable', resolve));
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (text += piece));
   expect(await once(child, 'close')).toEqual([0, null]);
-  const lines = text.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown); // prettier-ignore
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
   expect(lines).toEqual(
     Array.from({ length: LINES }, (_, n) => ({
       level: 'info',

@@ -56,7 +56,9 @@ test('metrics are strict Prometheus text with the promised names and the numbers
   const families = parsePrometheus(await registry.render());
   for (const [name, labels, value] of promised)
     expect([name, labels, valueOf(families, `tailrace_${name}`, labels)]).toEqual([name, labels, value]);
-  expect(families.get('tailrace_sink_request_seconds')?.samples.map(({ labels, value }) => [labels['le'], value])).toEqual([
+  expect(
+    families.get('tailrace_sink_request_seconds')?.samples.map(({ labels, value }) => [labels['le'], value]),
+  ).toEqual([
     ['0.1', 1],
     ['1', 2],
     ['+Inf', 3],
@@ -70,7 +72,10 @@ test('metrics are strict Prometheus text with the promised names and the numbers
 
 test('metrics show a sink whose dead letters are full, and not one whose disk refuses them', async () => {
   const block = { batches: 2, events: 3, reason: 'no room', fix: 'make some' };
-  const sinks = [observedSink({ blocked: { ...block, isFull: true } }), observedSink({ id: 'disk', blocked: { ...block, isFull: false } })];
+  const sinks = [
+    observedSink({ blocked: { ...block, isFull: true } }),
+    observedSink({ id: 'disk', blocked: { ...block, isFull: false } }),
+  ];
   const families = parsePrometheus(await createRegistry(() => observed({ sinks }), makeHistograms()).render());
   expect(sinks.map(({ id }) => valueOf(families, 'tailrace_dead_letters_full', { sink: id }))).toEqual([1, 0]);
 });
@@ -98,7 +103,8 @@ test('metrics read everything anew at each scrape, and all of one scrape in one 
   const scrapes = await Promise.all([registry.render(), registry.render(), registry.render()]);
   const seen = scrapes.map((text) => {
     const families = parsePrometheus(text);
-    const value = (name: string, labels: Record<string, string>) => valueOf(families, `tailrace_${name}`, labels) ?? NaN;
+    const value = (name: string, labels: Record<string, string>) =>
+      valueOf(families, `tailrace_${name}`, labels) ?? NaN;
     // The two belong to one moment, also when scrapes overlap.
     expect(value('events_held', app)).toBe(value('events_total', { ...app, outcome: 'accepted' }) + 30);
     return value('source_events_total', app);
@@ -119,7 +125,9 @@ test('metrics stay strict for any ids, states and counts', async () => {
           await createRegistry(() => observed({ sources: [source], sinks: [sink] }), makeHistograms()).render(),
         );
         expect(valueOf(families, 'tailrace_source_events_total', { source: id })).toBe(count);
-        expect(valueOf(families, 'tailrace_ingest_events_total', { sink: id, dataset, result: 'ingested' })).toBe(count);
+        expect(valueOf(families, 'tailrace_ingest_events_total', { sink: id, dataset, result: 'ingested' })).toBe(
+          count,
+        );
       },
     ),
     { numRuns: 25 },

@@ -7,7 +7,14 @@ import type { Observed, ObservedSink, ObservedSource } from '../../src/telemetry
 export function observedSource(changes: Partial<ObservedSource> = {}): ObservedSource {
   return {
     id: 'app',
-    stats: { readBytes: 1000, lagBytes: 5, truncatedEvents: 1, lostBytes: 2, files: { active: 3, idle: 4 }, slowPathEvents: 6 },
+    stats: {
+      readBytes: 1000,
+      lagBytes: 5,
+      truncatedEvents: 1,
+      lostBytes: 2,
+      files: { active: 3, idle: 4 },
+      slowPathEvents: 6,
+    },
     backpressureSeconds: 1.5,
     accepted: 100,
     invalidCharacters: 0,
@@ -75,5 +82,9 @@ export function observed(changes: Partial<Observed> = {}): Observed {
 }
 
 export function makeHistograms(): SinkHistograms {
-  return { requestSeconds: new Histograms([0.1, 1]), batchEvents: new Histograms([10, 100]), batchBytes: new Histograms([1000]) };
+  return {
+    requestSeconds: new Histograms([0.1, 1]),
+    batchEvents: new Histograms([10, 100]),
+    batchBytes: new Histograms([1000]),
+  };
 }

@@ -7,7 +7,9 @@ import { parsePrometheus } from '../support/prometheus-text.ts';
 import { makeHistograms, observed, observedSink, observedSource } from './observed.ts';
 import { takenPort } from '../support/free-port.ts';
 
-async function start(changes: { observe?: () => Observed; stalled?: () => string | undefined; host?: string; port?: number } = {}) {
+async function start(
+  changes: { observe?: () => Observed; stalled?: () => string | undefined; host?: string; port?: number } = {},
+) {
   const server = await startTelemetry({
     listen: { host: changes.host ?? '127.0.0.1', port: changes.port ?? 0 },
     histograms: makeHistograms(),
@@ -18,7 +20,11 @@ async function start(changes: { observe?: () => Observed; stalled?: () => string
   return server;
 }
 
-async function get(address: string, path: string, method = 'GET'): Promise<{ status: number; text: string; type: string | null }> {
+async function get(
+  address: string,
+  path: string,
+  method = 'GET',
+): Promise<{ status: number; text: string; type: string | null }> {
   const reply = await fetch(address + path, { method });
   return { status: reply.status, text: await reply.text(), type: reply.headers.get('content-type') };
 }
@@ -29,7 +35,11 @@ test('telemetry serves metrics, health and readiness, and nothing else', async (
   const metrics = await get(address, '/metrics?x=1');
   expect(metrics).toMatchObject({ status: 200, type: expect.stringContaining('text/plain') });
   expect(parsePrometheus(metrics.text).size).toBeGreaterThan(20);
-  expect(await get(address, '/healthz')).toMatchObject({ status: 200, type: 'application/json', text: '{"status":"ok","problems":[]}\n' });
+  expect(await get(address, '/healthz')).toMatchObject({
+    status: 200,
+    type: 'application/json',
+    text: '{"status":"ok","problems":[]}\n',
+  });
   expect(JSON.parse((await get(address, '/readyz')).text)).toEqual({ status: 'ready', paused: [], waiting: [] });
   expect(await get(address, '/elsewhere')).toMatchObject({ status: 404, text: expect.stringContaining('/metrics') });
   expect(await get(address, '/constructor')).toMatchObject({ status: 404 });
@@ -69,7 +79,9 @@ test('telemetry is not ready before the start is over and while a sink is paused
   expect(status).toBe(503);
   expect(JSON.parse(text)).toEqual({
     status: 'paused',
-    paused: [{ sink: 'second', dataset: 'logs', reason: 'unauthorized', detail: 'HTTP 403 no', fix: 'check that the token …' }],
+    paused: [
+      { sink: 'second', dataset: 'logs', reason: 'unauthorized', detail: 'HTTP 403 no', fix: 'check that the token …' },
+    ],
     waiting: [],
   });
   expect((await get(address, '/healthz')).status).toBe(200);
@@ -98,7 +110,8 @@ test.for([
 
 test('telemetry is ready while positions cannot be saved, and says so', async () => {
   const { address } = await start({
-    observe: () => observed({ checkpointRefusal: { reason: 'database or disk is full', fix: 'free space in data_dir' } }),
+    observe: () =>
+      observed({ checkpointRefusal: { reason: 'database or disk is full', fix: 'free space in data_dir' } }),
   });
   const { status, text } = await get(address, '/readyz');
   expect(status).toBe(200);
@@ -109,8 +122,16 @@ test('telemetry is ready while positions cannot be saved, and says so', async ()
 });
 
 test('telemetry is ready while reading waits, and says which source waits for what', async () => {
-  const waiting = { sink: 'store', dataset: 'logs', reason: 'memory_full', seconds: 2.5, failure: 'timeout: no answer' } as const;
-  const { address } = await start({ observe: () => observed({ sources: [observedSource({ waiting }), observedSource({ id: 'net' })] }) });
+  const waiting = {
+    sink: 'store',
+    dataset: 'logs',
+    reason: 'memory_full',
+    seconds: 2.5,
+    failure: 'timeout: no answer',
+  } as const;
+  const { address } = await start({
+    observe: () => observed({ sources: [observedSource({ waiting }), observedSource({ id: 'net' })] }),
+  });
   const { status, text } = await get(address, '/readyz');
   expect(status).toBe(200);
   expect(JSON.parse(text)).toEqual({ status: 'ready', paused: [], waiting: [{ source: 'app', ...waiting }] });
@@ -146,11 +167,14 @@ async function ask(address: string, request: string): Promise<string> {
 
 // Symptom: `GET //` ended the agent. Cause: the URL's parser threw inside the request's handler, where nothing catches.
 // Fix: the path is cut at its query, not parsed, and whatever a page throws becomes an answer.
-test.for(['//', '//:99999', '/\u0000', 'http://[', '*', '/%', '\\\\'])('telemetry outlives a request for %j', async (target) => {
-  const { address } = await start();
-  expect(await ask(address, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/^HTTP\/1\.1 4\d\d /);
-  expect((await get(address, '/healthz')).status).toBe(200);
-});
+test.for(['//', '//:99999', '/\u0000', 'http://[', '*', '/%', '\\\\'])(
+  'telemetry outlives a request for %j',
+  async (target) => {
+    const { address } = await start();
+    expect(await ask(address, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect((await get(address, '/healthz')).status).toBe(200);
+  },
+);
 
 test('telemetry answers 500 when a page fails, and goes on', async () => {
   let broken = true;
@@ -163,7 +187,8 @@ test('telemetry answers 500 when a page fails, and goes on', async () => {
   for (const path of ['/metrics', '/healthz', '/readyz'])
     expect(await get(address, path)).toMatchObject({ status: 500, text: 'no numbers\n' });
   broken = false;
-  for (const path of ['/metrics', '/healthz', '/readyz']) expect(await get(address, path)).toMatchObject({ status: 200 });
+  for (const path of ['/metrics', '/healthz', '/readyz'])
+    expect(await get(address, path)).toMatchObject({ status: 200 });
 });
 
 test('telemetry closes with connections still open', async () => {

@@ -37,7 +37,9 @@ const page: PageSource = {
   tail: undefined,
 };
 
-async function start(changes: { page?: PageSource | undefined; now?: () => number; observe?: () => Observed } = { page }) {
+async function start(
+  changes: { page?: PageSource | undefined; now?: () => number; observe?: () => Observed } = { page },
+) {
   const failing = observedSink({ lastFailure: 'unauthorized: HTTP 401 token secret-1 is unknown' });
   const server = await startTelemetry({
     listen: { host: '127.0.0.1', port: 0 },
@@ -78,7 +80,8 @@ test('status page and its data are read-only, not kept by caches, and of this or
       'cross-origin-resource-policy': 'same-origin',
     });
     expect((await fetch(address + path, { method: 'HEAD' })).status).toBe(200);
-    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) expect((await fetch(address + path, { method })).status).toBe(405);
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
+      expect((await fetch(address + path, { method })).status).toBe(405);
   }
 });
 
@@ -101,8 +104,16 @@ test('status page hides secrets, also in what a service answered', async ({ addr
   const config = await (await fetch(`${address}/config.json`)).text();
   const { yaml } = JSON.parse(config) as { yaml: string };
   expect(parse(yaml)).toEqual({
-    sinks: [{ token: '(hidden)', tls: { key: '/etc/key.pem' }, proxy: 'http://(hidden)@proxy:3128', url: 'https://store' }],
-    other: [{ token_file: '/run/token' }, { token: '${TOKEN}' }, { token: '(hidden)' }, { secret: '(hidden)' }, { password: '(hidden)' }],
+    sinks: [
+      { token: '(hidden)', tls: { key: '/etc/key.pem' }, proxy: 'http://(hidden)@proxy:3128', url: 'https://store' },
+    ],
+    other: [
+      { token_file: '/run/token' },
+      { token: '${TOKEN}' },
+      { token: '(hidden)' },
+      { secret: '(hidden)' },
+      { password: '(hidden)' },
+    ],
     fields: { password: '(hidden)', env: 'prod' },
   });
   const status = await (await fetch(`${address}/status.json`)).text();
@@ -112,7 +123,8 @@ test('status page hides secrets, also in what a service answered', async ({ addr
 
 test('status page asks for few files, and explains absolute paths of a sane length only', async ({ address }) => {
   expect(await (await fetch(`${address}/files.json`)).json()).toEqual([{ source: 'app', total: 200, files: [] }]);
-  const explain = async (path: string) => (await fetch(`${address}/explain.json?path=${encodeURIComponent(path)}`)).json();
+  const explain = async (path: string) =>
+    (await fetch(`${address}/explain.json?path=${encodeURIComponent(path)}`)).json();
   expect(await explain('/var/log/a b.log')).toEqual([{ path: '/var/log/a b.log' }]);
   for (const path of ['', 'relative', `/${'x'.repeat(5000)}`, '/nul\0']) expect(await explain(path)).toEqual([]);
 });
@@ -131,7 +143,9 @@ test('status page that is asked for 1,000 times looks at the agent once a moment
   // Fewer at once than the server takes connections.
   for (let round = 0; round < 125; round++)
     await Promise.all(
-      Array.from({ length: 8 }, async (_, n) => (await fetch(`${address}/${n % 2 === 0 ? 'status' : 'files'}.json`)).arrayBuffer()),
+      Array.from({ length: 8 }, async (_, n) =>
+        (await fetch(`${address}/${n % 2 === 0 ? 'status' : 'files'}.json`)).arrayBuffer(),
+      ),
     );
   expect(looks).toEqual({ observe: 1, files: 1, config: 0 });
   nowMs += 250;

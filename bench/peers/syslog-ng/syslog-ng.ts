@@ -49,7 +49,13 @@ export function findSyslogNg(): SyslogNg | undefined {
 }
 
 /** Writes the configuration for `job` and answers the command line that runs it. */
-export function prepareSyslogNg(found: SyslogNg, folder: string, input: string, job: SyslogNgJob, port: number): string[] {
+export function prepareSyslogNg(
+  found: SyslogNg,
+  folder: string,
+  input: string,
+  job: SyslogNgJob,
+  port: number,
+): string[] {
   mkdirSync(folder, { recursive: true });
   const own = (name: string) => join(folder, name);
   writeFileSync(own('syslog-ng.conf'), syslogNgConfig(input, job, `http://127.0.0.1:${port}/v1/ingest/bench`));

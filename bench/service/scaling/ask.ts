@@ -56,7 +56,11 @@ export async function examplesFor({
 }
 
 /** `turns` of each example, the targets one after the other in each. Throws when they do not match the same number of events. */
-export async function askAll(targets: readonly Target[], turns: number, say: (line: string) => void): Promise<ExampleCosts[]> {
+export async function askAll(
+  targets: readonly Target[],
+  turns: number,
+  say: (line: string) => void,
+): Promise<ExampleCosts[]> {
   const { examples, max } = await examplesFor(targets[0]!);
   const rows: ExampleCosts[] = [];
   for (const example of examples) {
@@ -90,11 +94,16 @@ export async function measureMemory({ service, pids }: Target, text: string, cli
   return { clients, peakBytes, refused: answers.filter((answer) => answer.refused !== undefined).length };
 }
 
-const describeCost = ({ cpuMs, wallMs, refused }: Cost): string => refused ?? `${cpuMs.toFixed(0)} ms CPU, ${wallMs.toFixed(0)} ms`;
+const describeCost = ({ cpuMs, wallMs, refused }: Cost): string =>
+  refused ?? `${cpuMs.toFixed(0)} ms CPU, ${wallMs.toFixed(0)} ms`;
 export const describeMemory = ({ clients, peakBytes, refused }: Memory): string =>
   `${clients} at a time ${(peakBytes / 1e6).toFixed(0)} MB${refused > 0 ? `, ${refused} refused` : ''}`;
 
-async function measure({ service, pids }: Target, text: string, range: object): Promise<{ cost: Cost; answer: Answer }> {
+async function measure(
+  { service, pids }: Target,
+  text: string,
+  range: object,
+): Promise<{ cost: Cost; answer: Answer }> {
   const cpu = (): number => pids.reduce((sum, pid) => sum + readCpuSeconds(pid), 0);
   const [cpuFrom, from] = [cpu(), performance.now()];
   const answer = await ask(service, text, range);

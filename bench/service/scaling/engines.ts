@@ -74,7 +74,9 @@ async function measureIngest({ program, folder, bytes, runs, say }: EnginesOptio
     for (const engine of ENGINES) {
       const cost = await ingestOnce(program, join(folder, 'ingest'), input, batches, engine);
       passes.get(engine.name)!.push(cost);
-      say(`ingest, ${engine.name} ${run}/${runs}: ${(cost.serviceCpuPerGiB + cost.serversCpuPerGiB).toFixed(1)} CPU-s/GiB`);
+      say(
+        `ingest, ${engine.name} ${run}/${runs}: ${(cost.serviceCpuPerGiB + cost.serversCpuPerGiB).toFixed(1)} CPU-s/GiB`,
+      );
     }
   const middle = (costs: IngestCost[]): IngestCost => ({
     serviceCpuPerGiB: median(costs.map((cost) => cost.serviceCpuPerGiB)),
@@ -105,10 +107,14 @@ async function ingestOnce(
       serviceCpuPerGiB: (cpuOf([service.pid]) - serviceFrom) / gib,
       serversCpuPerGiB: (cpuOf(others) - serversFrom) / gib,
     };
-    const { status } = (await service.post('/v1/datasets/bench/query', JSON.stringify({ aggregations: [{ op: 'count' }] }))) as {
+    const { status } = (await service.post(
+      '/v1/datasets/bench/query',
+      JSON.stringify({ aggregations: [{ op: 'count' }] }),
+    )) as {
       status: { rowsMatched: number };
     };
-    if (status.rowsMatched !== input.lines) throw new Error(`the service has ${status.rowsMatched} of ${input.lines} events`);
+    if (status.rowsMatched !== input.lines)
+      throw new Error(`the service has ${status.rowsMatched} of ${input.lines} events`);
     return cost;
   } finally {
     await service.stop();
@@ -164,13 +170,26 @@ async function moveOnce(program: string, data: string, cluster: ClickhouseCluste
   const others = pidsOf(cluster);
   await Promise.all(others.map(rest));
   const from = cpuOf(others);
-  const argv = [process.execPath, '--disable-warning=ExperimentalWarning', program, 'migrate', '--data', data, '--to', cluster.url];
+  const argv = [
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
+    program,
+    'migrate',
+    '--data',
+    data,
+    '--to',
+    cluster.url,
+  ];
   const { code, output, cpuSeconds } = await (await startMeasured(argv)).done;
   if (code !== 0) throw new Error(`the move ended with ${code}: ${output}`);
   await Promise.all(others.map(rest));
   return { rows, commandCpuSeconds: cpuSeconds, serversCpuSeconds: cpuOf(others) - from };
 }
 
-const argumentsFor = (cluster: ClickhouseCluster | undefined): string[] => [...PATIENCE, ...(cluster ? ['--engine', cluster.url] : [])];
-const pidsOf = (cluster: ClickhouseCluster | undefined): number[] => (cluster?.servers ?? []).map((server) => server.process.pid!);
+const argumentsFor = (cluster: ClickhouseCluster | undefined): string[] => [
+  ...PATIENCE,
+  ...(cluster ? ['--engine', cluster.url] : []),
+];
+const pidsOf = (cluster: ClickhouseCluster | undefined): number[] =>
+  (cluster?.servers ?? []).map((server) => server.process.pid!);
 const cpuOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + readCpuSeconds(pid), 0);

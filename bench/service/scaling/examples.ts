@@ -35,7 +35,10 @@ export function examplesOf({ reqId, seq, time }: Known): readonly Example[] {
       text: `where _time between (datetime(${time}) - 10m .. datetime(${time}) + 10m) | summarize before = countif(_time < datetime(${time})), after = countif(_time >= datetime(${time})) by name, msg | extend change = after - before | top 10 by change`,
     },
     { name: 'one trace', text: `where reqId == "${reqId}" | project _time, name, msg | sort by _time asc` },
-    { name: 'top talkers', text: "summarize requests = count(), total = sum(['res.bytes']) by hostname | top 10 by total" },
+    {
+      name: 'top talkers',
+      text: "summarize requests = count(), total = sum(['res.bytes']) by hostname | top 10 by total",
+    },
     { name: 'latest 1,000', text: 'sort by _time desc | take 1000' },
     { name: 'latest 100 errors', text: 'where level >= 50 | take 100' },
     { name: 'one event by number', text: `where seq == ${seq}` },

@@ -18,14 +18,17 @@ const TABLE = tableOf(1);
 const ROWS_OF_A_COPY = 10n ** 9n;
 /** Fresh parts as merged ones are written: without it their maps would have no buckets. */
 const BUCKETS_AT_ONCE = 'map_serialization_version_for_zero_level_parts';
-const INSERT_SETTINGS = 'max_threads = 1, max_insert_threads = 1, min_insert_block_size_rows = 3000000, min_insert_block_size_bytes = 0';
+const INSERT_SETTINGS =
+  'max_threads = 1, max_insert_threads = 1, min_insert_block_size_rows = 3000000, min_insert_block_size_bytes = 0';
 
 const [folder = '', min = '', max = '', first = '', last = ''] = process.argv.slice(2);
 const session = new Session(`${folder}/engine`, { connectionArgs: [`--config-file=${folder}/engine.xml`] });
 const ask = async (sql: string): Promise<unknown[][]> =>
   (JSON.parse((await session.queryAsync(sql, { format: 'JSONCompact' })).text()) as { data: unknown[][] }).data;
 
-const stored = await ask(`select name from system.columns where table = '${TABLE}' and default_kind != 'ALIAS' order by position`);
+const stored = await ask(
+  `select name from system.columns where table = '${TABLE}' and default_kind != 'ALIAS' order by position`,
+);
 const names = stored.map(([name]) => String(name));
 const own = readColumns(await ask(OWN_COLUMNS_SQL)).get(TABLE) ?? [];
 const columnOf = (field: string): string | undefined => own.find((column) => column.field === field)?.name;
@@ -41,7 +44,8 @@ function valueOf(name: string, copy: bigint): string {
 }
 
 const known = await ask(`select count() from system.merge_tree_settings where name = '${BUCKETS_AT_ONCE}'`);
-if (Number(known[0]?.[0]) > 0) await session.queryAsync(`alter table ${TABLE} modify setting ${BUCKETS_AT_ONCE} = 'with_buckets'`);
+if (Number(known[0]?.[0]) > 0)
+  await session.queryAsync(`alter table ${TABLE} modify setting ${BUCKETS_AT_ONCE} = 'with_buckets'`);
 for (let copy = BigInt(first); copy <= BigInt(last); copy++) {
   const values = names.map((name) => valueOf(name, copy));
   await session.queryAsync(
@@ -54,7 +58,9 @@ for (let quiet = 0; quiet < 3;) {
   quiet = Number(merges?.[0]) === 0 ? quiet + 1 : 0;
   await sleep(1000);
 }
-const [size] = await ask(`select sum(rows), sum(bytes_on_disk), count() from system.parts where active and table = '${TABLE}'`);
+const [size] = await ask(
+  `select sum(rows), sum(bytes_on_disk), count() from system.parts where active and table = '${TABLE}'`,
+);
 session.close();
 const [rows = 0, bytes = 0, parts = 0] = (size ?? []).map(Number);
 process.stdout.write(`${JSON.stringify({ rows, bytes, parts } satisfies Size)}\n`);

@@ -33,7 +33,14 @@ export interface GrowthOptions {
 
 const CLIENTS = [1, 4];
 
-export async function measureGrowth({ program, folder, stored, sizes, turns, say }: GrowthOptions): Promise<GrowthRow[]> {
+export async function measureGrowth({
+  program,
+  folder,
+  stored,
+  sizes,
+  turns,
+  say,
+}: GrowthOptions): Promise<GrowthRow[]> {
   const data = join(folder, 'growth');
   const found: GrowthRow[] = [];
   try {
@@ -54,7 +61,9 @@ export async function measureGrowth({ program, folder, stored, sizes, turns, say
         const examples = await askAll([target], turns, say);
         const memory: Memory[] = [];
         for (const clients of CLIENTS) memory.push(await measureMemory(target, HEAVY, clients));
-        say(`starts in ${startSeconds.toFixed(1)} s with ${(idleRssBytes / 1e6).toFixed(0)} MB; ${memory.map(describeMemory).join('; ')}`);
+        say(
+          `starts in ${startSeconds.toFixed(1)} s with ${(idleRssBytes / 1e6).toFixed(0)} MB; ${memory.map(describeMemory).join('; ')}`,
+        );
         found.push({ ...size, startSeconds, idleRssBytes, examples, memory });
       } finally {
         await service.stop();

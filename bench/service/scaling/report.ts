@@ -63,7 +63,11 @@ function renderSizes(growth: readonly GrowthRow[]): string {
     ...memory.map(memoryCell),
   ]);
   const clients = growth[0]!.memory.map(({ clients }) => `memory, ${clients} at a time`);
-  return section('### Growth, embedded', ['events', 'on disk', 'bytes an event', 'parts', 'starts in', 'RSS at rest', ...clients], rows);
+  return section(
+    '### Growth, embedded',
+    ['events', 'on disk', 'bytes an event', 'parts', 'starts in', 'RSS at rest', ...clients],
+    rows,
+  );
 }
 
 function renderExamplesBySize(growth: readonly GrowthRow[]): string {
@@ -78,7 +82,8 @@ function renderExamplesBySize(growth: readonly GrowthRow[]): string {
 const cpu = ({ cpuMs, refused }: Cost): string => refused ?? number(cpuMs);
 const byEmbedded = (cost: Cost, embedded: Cost): string =>
   cost.refused === undefined && embedded.refused === undefined ? times(cost.cpuMs / embedded.cpuMs) : '–';
-const memoryCell = ({ peakBytes, refused }: Memory): string => `${megabytes(peakBytes)}${refused > 0 ? `, ${refused} refused` : ''}`;
+const memoryCell = ({ peakBytes, refused }: Memory): string =>
+  `${megabytes(peakBytes)}${refused > 0 ? `, ${refused} refused` : ''}`;
 const number = (ms: number): string => Math.round(ms).toLocaleString('en');
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6).toLocaleString('en')} MB`;
 const times = (ratio: number): string => `${ratio.toFixed(1)} ×`;

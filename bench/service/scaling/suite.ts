@@ -27,8 +27,10 @@ interface Loaded<T> {
 const SIZES = [1, 10, 33];
 const TURNS = 3;
 
-const wants = ({ only }: Options, half: string): boolean => only.some((part) => part.startsWith('scaling') && half.startsWith(part));
-export const wantsScaling = (options: Options): boolean => wants(options, 'scaling/engines') || wants(options, 'scaling/growth');
+const wants = ({ only }: Options, half: string): boolean =>
+  only.some((part) => part.startsWith('scaling') && half.startsWith(part));
+export const wantsScaling = (options: Options): boolean =>
+  wants(options, 'scaling/engines') || wants(options, 'scaling/growth');
 
 export async function measureScaling(options: Options, program: string, folder: string): Promise<ScalingFigures> {
   const { queryRows: rows, serviceBytes: bytes, runs } = options;
@@ -38,8 +40,12 @@ export async function measureScaling(options: Options, program: string, folder: 
     say(`storing ${rows} events`);
     await store(program, stored, rows);
     return {
-      ...(wants(options, 'scaling/engines') && { engines: await withLoad(() => measureEngines({ ...shared, rows, bytes, runs })) }),
-      ...(wants(options, 'scaling/growth') && { growth: await withLoad(() => measureGrowth({ ...shared, sizes: SIZES })) }),
+      ...(wants(options, 'scaling/engines') && {
+        engines: await withLoad(() => measureEngines({ ...shared, rows, bytes, runs })),
+      }),
+      ...(wants(options, 'scaling/growth') && {
+        growth: await withLoad(() => measureGrowth({ ...shared, sizes: SIZES })),
+      }),
     };
   } finally {
     rmSync(stored, { recursive: true, force: true });

@@ -12,7 +12,13 @@ import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import type { State } from '../../state/database/store.ts';
 import type { SinkHistograms } from '../../telemetry/metrics.ts';
 import type { Components, SourcePipeline } from './components.ts';
-import { createExpandableKernel, hasTransforms, kernelBytesOf, scratchBytesOf, SHAPING_SCRATCH_BYTES } from './kernel-memory.ts';
+import {
+  createExpandableKernel,
+  hasTransforms,
+  kernelBytesOf,
+  scratchBytesOf,
+  SHAPING_SCRATCH_BYTES,
+} from './kernel-memory.ts';
 import { routedBaseOf } from './owners.ts';
 import { restoreSinks } from './restore-sinks.ts';
 import { createRoutedDatasets } from './routed-datasets.ts';
@@ -46,7 +52,11 @@ export class Builder {
   private constructor(options: BuilderOptions, kernel: Kernel) {
     this.#options = options;
     this.#kernel = kernel;
-    this.#privateFiles = new ListedPrivateFiles(() => options.inForce.config, options.clock, options.inForce.config.dataDir);
+    this.#privateFiles = new ListedPrivateFiles(
+      () => options.inForce.config,
+      options.clock,
+      options.inForce.config.dataDir,
+    );
     this.#shapingScratch = options.sinksOnly ? undefined : kernel.reserve(SHAPING_SCRATCH_BYTES);
   }
 
@@ -96,7 +106,9 @@ export class Builder {
       await Promise.all(lanes.map((lane) => lane.idle()));
       for (const each of all) if (each !== inForce) await each?.close(inForce);
     };
-    close().catch((error: unknown) => log.error({ reason: messageOf(error) }, 'a transform that is not in force any more did not close'));
+    close().catch((error: unknown) =>
+      log.error({ reason: messageOf(error) }, 'a transform that is not in force any more did not close'),
+    );
   }
 
   createSink(config: SinkConfig): SinkPipeline {
@@ -125,7 +137,14 @@ export class Builder {
   /** Sends what the last process left again. */
   restore(stopping: AbortSignal): Promise<void> {
     const scratchBytes = scratchBytesOf(this.#options.inForce.config);
-    return restoreSinks({ ...this.#options, kernel: this.#kernel, scratchBytes, shapers: this.shapers, baseOf: this.#baseOf, stopping });
+    return restoreSinks({
+      ...this.#options,
+      kernel: this.#kernel,
+      scratchBytes,
+      shapers: this.shapers,
+      baseOf: this.#baseOf,
+      stopping,
+    });
   }
 
   readonly #baseOf = (source: SourceConfig, sink: SinkConfig): string | undefined =>

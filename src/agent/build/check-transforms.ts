@@ -6,7 +6,11 @@ import type { Config } from '../../config/model.ts';
 import { printable } from '../../config/quote.ts';
 
 /** Their problems, each at its place: in the configuration, or in a script. With `leavesSecrets` the keys of `hash` need not be there. */
-export async function checkTransforms(read: ReadConfig, env: NodeJS.ProcessEnv, { leavesSecrets = false } = {}): Promise<Problem[]> {
+export async function checkTransforms(
+  read: ReadConfig,
+  env: NodeJS.ProcessEnv,
+  { leavesSecrets = false } = {},
+): Promise<Problem[]> {
   const problems: Problem[] = [];
   if (read.transforms.length === 0) return problems;
   const { compileTransform, TransformProblems } = await import('../../shaping/transforms.ts');
@@ -17,12 +21,17 @@ export async function checkTransforms(read: ReadConfig, env: NodeJS.ProcessEnv, 
       for (const { variable, index } of leavesSecrets ? [] : compiled.hashKeys) {
         if (env[variable]) continue;
         const message = `the environment variable \`${variable}\` with the key of \`hash\` is not set`;
-        problems.push({ ...read.locateIn(transform.path, index), message, fix: `set ${variable}, or use secret_file("/path")` });
+        problems.push({
+          ...read.locateIn(transform.path, index),
+          message,
+          fix: `set ${variable}, or use secret_file("/path")`,
+        });
       }
     } catch (error) {
       if (!(error instanceof TransformProblems)) throw error;
       for (const { message, fix, index, script } of error.problems) {
-        const place = script ?? (index === undefined ? read.locate(transform.path) : read.locateIn(transform.path, index));
+        const place =
+          script ?? (index === undefined ? read.locate(transform.path) : read.locateIn(transform.path, index));
         problems.push({ ...place, message: printable(message), fix: fix && printable(fix) });
       }
     }

@@ -43,7 +43,8 @@ export class Components {
 
   /** Makes the accounting for a source that is not configured any more. */
   accountingOf(source: string): Accounting {
-    const current = (this.sources.get(source) ?? this.removed.get(source))?.accounting ?? this.formerAccounting.get(source);
+    const current =
+      (this.sources.get(source) ?? this.removed.get(source))?.accounting ?? this.formerAccounting.get(source);
     if (current) return current;
     const accounting = new Accounting(source);
     this.formerAccounting.set(source, accounting);

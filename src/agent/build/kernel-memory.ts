@@ -23,7 +23,10 @@ export function createExpandableKernel(bytes: number): Kernel {
 /** Each source's window, each sink's slots with the reserve, one slot to restore into. Address space, not memory, until it is used. */
 export function kernelBytesOf(config: Config): number {
   const windows = config.sources.reduce((sum, source) => sum + sourceTypeOf(source).windowBytes(source), 0);
-  const slots = config.sinks.reduce((sum, sink) => sum + (memoryOf(sink).slots + 1) * (memoryOf(sink).slotBytes + 1024), 0);
+  const slots = config.sinks.reduce(
+    (sum, sink) => sum + (memoryOf(sink).slots + 1) * (memoryOf(sink).slotBytes + 1024),
+    0,
+  );
   // A reload may bring the first transform.
   const shaping = SHAPING_SCRATCH_BYTES + 1024;
   return windows + slots + shaping + scratchBytesOf(config) + 1024 * 1024;

@@ -2,7 +2,9 @@
 import { LEAST_MEMORY_BYTES } from '../limits.ts';
 
 /** `limitBytes`: of the control group; without one it is 0 or more than any machine has. */
-export function describeShortMemory(limitBytes = process.constrainedMemory()): { message: string; fix: string } | undefined {
+export function describeShortMemory(
+  limitBytes = process.constrainedMemory(),
+): { message: string; fix: string } | undefined {
   if (limitBytes === 0 || limitBytes >= LEAST_MEMORY_BYTES) return undefined;
   return {
     message: `the memory limit is ${Math.floor(limitBytes / 1024 ** 2)} MiB: the system may kill the agent under load, which loses nothing and takes a restart`,

@@ -17,7 +17,9 @@ export function ownersOf(config: Config, source: string): string[] {
 
 /** Whether a pipeline says with `to_dataset` where events go. */
 export function routesEvents({ sources, transform }: Config): boolean {
-  return [...sources.map((source) => source.transform), transform].some((each) => each?.kind === 'pipeline' && ROUTES.test(each.text));
+  return [...sources.map((source) => source.transform), transform].some(
+    (each) => each?.kind === 'pipeline' && ROUTES.test(each.text),
+  );
 }
 
 /** The owner of the marks of the sink's own dataset, where the source's events may go to several; else undefined. */
@@ -29,7 +31,9 @@ export function routedBaseOf(
   const texts = [source.transform, config.transform].map((each) => (each?.kind === 'pipeline' ? each.text : ''));
   if (!texts.some((text) => ROUTES.test(text))) return undefined;
   // Environment variables and scripts decide, too, and are not in the text.
-  const variables = texts.flatMap((text) => Array.from(text.matchAll(VARIABLES), ([, name]) => process.env[name!] ?? null));
+  const variables = texts.flatMap((text) =>
+    Array.from(text.matchAll(VARIABLES), ([, name]) => process.env[name!] ?? null),
+  );
   const scripts = [source.transform, config.transform].map((each) => (each?.kind === 'script' ? contentOf(each) : ''));
   const rules = JSON.stringify([texts, variables, scripts, source.dataset ?? sink.dataset]);
   return routedOwner(sink.id, hash('sha256', rules).slice(0, RULES_LENGTH));

@@ -46,7 +46,10 @@ export async function restoreSinks(options: RestoreSinksOptions): Promise<void> 
       const shaper = source && shapers?.shaperFor(source, config);
       const isRouted = baseOf(owner) !== undefined;
       if (!shapersBySource.has(id))
-        shapersBySource.set(id, shaper && isRouted ? partShaper(shaper, owner, source.dataset ?? config.dataset, state) : shaper);
+        shapersBySource.set(
+          id,
+          shaper && isRouted ? partShaper(shaper, owner, source.dataset ?? config.dataset, state) : shaper,
+        );
       return shapersBySource.get(id);
     };
   };

@@ -22,17 +22,24 @@ export function createRoutedDatasets(
   const refuse = (sink: string, reason: string): false => {
     if (refused.has(`${sink} ${reason}`)) return false;
     refused.add(`${sink} ${reason}`);
-    log.warn({ sink, reason }, "events go to the sink's own dataset, because to_dataset names none that they can go to");
+    log.warn(
+      { sink, reason },
+      "events go to the sink's own dataset, because to_dataset names none that they can go to",
+    );
     return false;
   };
   return {
     of: (base) => state.datasetsOf(base),
     add(base, dataset) {
       const sink = sinkOf(base);
-      if (!isDatasetName(dataset)) return refuse(sink, 'a name of a dataset has 1 to 128 letters (A-Z, a-z), digits and `-`');
+      if (!isDatasetName(dataset))
+        return refuse(sink, 'a name of a dataset has 1 to 128 letters (A-Z, a-z), digits and `-`');
       const known = new Set(basesOf(sink).flatMap((each) => state.datasetsOf(each)));
       if (!known.has(dataset) && known.size >= MAX_ROUTED_DATASETS)
-        return refuse(sink, `to_dataset named ${MAX_ROUTED_DATASETS} datasets before, which are all that one sink can have`);
+        return refuse(
+          sink,
+          `to_dataset named ${MAX_ROUTED_DATASETS} datasets before, which are all that one sink can have`,
+        );
       return state.addDataset(base, dataset);
     },
   };

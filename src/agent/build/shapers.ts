@@ -27,7 +27,8 @@ export class Shapers {
         const kept = same?.script && checksumOf(same.script.file) === same.script.sha256 ? same : undefined;
         const compiled = kept ?? (await compileTransform(transform, (why) => this.#noteReplaced(transform, why)));
         this.#compiled.set(transform.path, { transform, compiled });
-        if (!same || (same.script && !kept)) this.#log.info({ transform: transform.path, ...compiled.facts }, 'transform is in force');
+        if (!same || (same.script && !kept))
+          this.#log.info({ transform: transform.path, ...compiled.facts }, 'transform is in force');
       }
     } catch (error) {
       await this.close(former);
@@ -46,7 +47,9 @@ export class Shapers {
     const transforms = [source.transform, this.#config.transform, sink.transform].filter((each) => each !== undefined);
     if (transforms.length === 0) return undefined;
     return createShaper(
-      transforms.map((each) => this.#compiled.get(each.path)!.compiled.createStage({ failed: this.#noteFailures(source.id, each) })),
+      transforms.map((each) =>
+        this.#compiled.get(each.path)!.compiled.createStage({ failed: this.#noteFailures(source.id, each) }),
+      ),
     );
   }
 
@@ -57,7 +60,10 @@ export class Shapers {
   }
 
   #noteReplaced({ path }: TransformConfig, reason: string): void {
-    this.#log.warn({ transform: path, reason }, 'the process of a transform script was replaced; what the script had remembered is gone');
+    this.#log.warn(
+      { transform: path, reason },
+      'the process of a transform script was replaced; what the script had remembered is gone',
+    );
   }
 
   /** Ever less often: a transform may fail on every event. */
@@ -65,7 +71,8 @@ export class Shapers {
     let failures = 0;
     return (reason) => {
       failures += 1;
-      if (isTimeToLog(failures)) this.#log.warn({ source, transform: path, reason, failures }, 'a transform failed on an event');
+      if (isTimeToLog(failures))
+        this.#log.warn({ source, transform: path, reason, failures }, 'a transform failed on an event');
     };
   }
 }

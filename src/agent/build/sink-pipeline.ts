@@ -168,12 +168,23 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
 }
 
 /** What the sink itself is made from. */
-function transportOf({ inputs: _inputs, batch: _batch, retry: _retry, buffer: _buffer, transform: _transform, ...rest }: SinkConfig) {
+function transportOf({
+  inputs: _inputs,
+  batch: _batch,
+  retry: _retry,
+  buffer: _buffer,
+  transform: _transform,
+  ...rest
+}: SinkConfig) {
   return rest;
 }
 
 /** Resolves when the sink holds nothing, or when `signal` aborts; sooner as `Delivery.drain` says. */
-export async function drainSink({ buffer, delivery }: SinkPipeline, signal: AbortSignal, patienceMs?: number): Promise<void> {
+export async function drainSink(
+  { buffer, delivery }: SinkPipeline,
+  signal: AbortSignal,
+  patienceMs?: number,
+): Promise<void> {
   await Promise.race([buffer.idle(), whenAborted(signal)]);
   await delivery.drain(signal, patienceMs);
 }

@@ -31,7 +31,9 @@ export interface SourcePipelineOptions {
   /** Those in force; they give undefined where nothing is shaped. */
   readonly shapers?: (() => Shapers | undefined) | undefined;
   /** The datasets of routed events, and whose marks those of a source move through a sink (agent/build/owners). */
-  readonly routed?: { readonly datasets: DatasetRegistry; baseOf(source: SourceConfig, sink: SinkConfig): string | undefined } | undefined;
+  readonly routed?:
+    | { readonly datasets: DatasetRegistry; baseOf(source: SourceConfig, sink: SinkConfig): string | undefined }
+    | undefined;
   readonly privateFiles?: PrivateFiles;
   /** Makes the source itself; a test may put another file system under it. */
   readonly create?: (config: SourceConfig, context: SourceContext, kernel: Kernel) => Promise<Source>;

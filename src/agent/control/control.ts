@@ -76,7 +76,11 @@ export async function startControl(
  * Asks the running agent; undefined when none runs. Throws `E_CONTROL` when it cannot be reached, answers with an error, or, where
  * `withinMs` is given, not in time.
  */
-export async function askAgent(dataDir: string, request: ControlRequest, withinMs?: number): Promise<{ result: unknown } | undefined> {
+export async function askAgent(
+  dataDir: string,
+  request: ControlRequest,
+  withinMs?: number,
+): Promise<{ result: unknown } | undefined> {
   const socket = await connectTo(dataDir);
   if (!socket) return undefined;
   let gone = agentGone;
@@ -160,7 +164,8 @@ function parseRequest(text: string): ControlRequest {
     parsed = undefined;
   }
   const { command, args = [] } = (parsed ?? {}) as { command?: unknown; args?: unknown };
-  if (typeof command === 'string' && Array.isArray(args) && args.every((arg) => typeof arg === 'string')) return { command, args };
+  if (typeof command === 'string' && Array.isArray(args) && args.every((arg) => typeof arg === 'string'))
+    return { command, args };
   throw new TailraceError('E_CONTROL', 'a request is one line of JSON: {"command": text, "args": [text, …]}');
 }
 
@@ -171,7 +176,10 @@ function parseReply(text: string): ControlReply {
   } catch {
     // Reported below.
   }
-  throw new TailraceError('E_CONTROL', 'another program, or an agent of another version, listens on the control socket of the data folder');
+  throw new TailraceError(
+    'E_CONTROL',
+    'another program, or an agent of another version, listens on the control socket of the data folder',
+  );
 }
 
 const endedEarly = (reason: string) => new TailraceError('E_CONTROL', `the control connection ended early: ${reason}`);

@@ -16,7 +16,11 @@ import { openState } from '../../state/database/store.ts';
 import { ownersOf } from '../build/owners.ts';
 
 /** For each source of files. Rejects with `TailraceError` where the data folder is in use, or cannot be read. */
-export async function explainAlone(config: Config, path: string, log: Log): Promise<(FileExplanation & { readonly source: string })[]> {
+export async function explainAlone(
+  config: Config,
+  path: string,
+  log: Log,
+): Promise<(FileExplanation & { readonly source: string })[]> {
   const { dataDir } = config;
   const sinksOf = (source: string): string[] => ownersOf(config, source);
   // A folder that no agent used yet is not made for this.

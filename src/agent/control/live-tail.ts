@@ -11,7 +11,10 @@ const MOST_EVENTS = 50;
 const WAIT_MS = 1000;
 
 /** Rejects with `E_TAP` for a source that does not run, and while `tailrace tap` runs. */
-export function createLiveTail(components: Components, shapers: () => Shapers | undefined): (source: string) => Promise<TailView> {
+export function createLiveTail(
+  components: Components,
+  shapers: () => Shapers | undefined,
+): (source: string) => Promise<TailView> {
   const underWay = new Map<string, Promise<TailView>>();
   const look = async (source: string): Promise<TailView> => {
     const accepted = () => components.sources.get(source)?.accounting.accepted ?? 0;

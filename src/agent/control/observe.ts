@@ -48,7 +48,8 @@ export function observeSources(
   ): ObservedSource => {
     // Count events as accepted that the source dropped before a batch could hold them.
     const dropped = stats.droppedEvents ?? 0;
-    const sum = (count: (each: Accounting) => number): number => accounting.reduce((total, each) => total + count(each), 0);
+    const sum = (count: (each: Accounting) => number): number =>
+      accounting.reduce((total, each) => total + count(each), 0);
     const oldestHeldMs = Math.min(...accounting.map((each) => oldest.get(each) ?? Infinity));
     return {
       id,

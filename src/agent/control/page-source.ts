@@ -68,7 +68,8 @@ function listNewest(deadLetters: DeadLetters, limit: number): object[] {
     const letters = readOrNone(deadLetters, id);
     for (const { about } of letters) {
       const { sink, dataset, source, file, offset, reason, status, time } = about;
-      if (listed.length < limit) listed.push({ sink, dataset, source, file, offset, status, time, reason: reason.slice(0, 300) });
+      if (listed.length < limit)
+        listed.push({ sink, dataset, source, file, offset, status, time, reason: reason.slice(0, 300) });
     }
   }
   return listed;

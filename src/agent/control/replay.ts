@@ -58,7 +58,9 @@ export class Replay {
    */
   async run(ids: readonly string[], through?: string): Promise<ReplayResult> {
     if (through !== undefined && this.#options.sink(through) === undefined)
-      throw new TailraceError('E_NO_SINK', `no sink has the id "${through}"`, { fix: 'name one of the configuration in force' });
+      throw new TailraceError('E_NO_SINK', `no sink has the id "${through}"`, {
+        fix: 'name one of the configuration in force',
+      });
     const result: ReplayResult = { replayed: 0, refused: 0, skipped: [], unreadable: [] };
     const wanted = (ids.length > 0 ? [...new Set(ids)] : this.#options.letters.files().map(({ id }) => id)).values();
     const workers = Array.from({ length: FILES_AT_A_TIME }, async () => {
@@ -74,7 +76,10 @@ export class Replay {
       if (letters === undefined) result.skipped.push(id);
       return letters;
     } catch (error) {
-      this.#options.log.error({ id, reason: messageOf(error) }, 'dead letters cannot be read, so they are not sent again');
+      this.#options.log.error(
+        { id, reason: messageOf(error) },
+        'dead letters cannot be read, so they are not sent again',
+      );
       result.unreadable.push(id);
       return undefined;
     }

@@ -53,7 +53,15 @@ export async function answerTap(
     const sink = [...sinks.values()].find((each) => each.config.inputs.includes(config.id))?.config;
     if (!sink) return [];
     const dataset = config.dataset ?? sink.dataset;
-    return [{ source: config.id, lane, timestampField: sink.timestampField, shaper: shapers?.shaperFor(config, sink), dataset }];
+    return [
+      {
+        source: config.id,
+        lane,
+        timestampField: sink.timestampField,
+        shaper: shapers?.shaperFor(config, sink),
+        dataset,
+      },
+    ];
   });
   if (targets.length === 0) throw new TailraceError('E_TAP', `no source "${id}" runs`);
   if (targets.some(({ lane }) => lane.tap)) throw new TailraceError('E_TAP', 'another tap is under way');

@@ -40,7 +40,10 @@ export class Watchdog {
   /** Logs once that a step does not come: a service manager's watchdog ends the process for it. */
   noteOverdue(step: string | undefined): void {
     if (step !== undefined && !this.#isOverdue)
-      this.#log.error({ overdue: step }, 'the agent makes no progress: a file system may hang; systemd’s watchdog is not fed');
+      this.#log.error(
+        { overdue: step },
+        'the agent makes no progress: a file system may hang; systemd’s watchdog is not fed',
+      );
     this.#isOverdue = step !== undefined;
   }
 

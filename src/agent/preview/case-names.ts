@@ -32,7 +32,8 @@ export class CaseNames {
 
   look(event: Readonly<Record<string, JsonValue>>): void {
     if (this.#hidden.length === 0) return;
-    for (const name of namesIn(event)) for (const [hidden, found] of this.#hidden) if (hidden.isOtherCase(name)) found.add(name);
+    for (const name of namesIn(event))
+      for (const [hidden, found] of this.#hidden) if (hidden.isOtherCase(name)) found.add(name);
   }
 
   get warnings(): CaseWarning[] {

@@ -101,10 +101,15 @@ export class EventRecorder implements Lane {
       return;
     }
     const sent = batches.flatMap((batch) => (batch.refusal === undefined ? batch.lines : []));
-    const before = shaper ? (await this.#take(this.#plain, undefined, block, start, end)).flatMap(({ lines }) => lines) : sent;
+    const before = shaper
+      ? (await this.#take(this.#plain, undefined, block, start, end)).flatMap(({ lines }) => lines)
+      : sent;
     const range = streamRange(block, start, end);
     await this.#options.record({
-      input: block.single && !block.made ? block.window.bytes.subarray(start, end) : streamBytes(block, range.from, range.to),
+      input:
+        block.single && !block.made
+          ? block.window.bytes.subarray(start, end)
+          : streamBytes(block, range.from, range.to),
       offset: block.offset + range.from,
       sent,
       ...(this.#datasets ? { datasets: this.#datasets } : {}),
@@ -116,7 +121,13 @@ export class EventRecorder implements Lane {
   }
 
   /** Takes the events in `[start, end)` of the window into batches and closes them. */
-  async #take(batcher: Batcher, shaper: Shaper | undefined, block: Block, start: number, end: number): Promise<SealedBatch[]> {
+  async #take(
+    batcher: Batcher,
+    shaper: Shaper | undefined,
+    block: Block,
+    start: number,
+    end: number,
+  ): Promise<SealedBatch[]> {
     const accounting = this.#accounting;
     await batcher.take({
       accounting,

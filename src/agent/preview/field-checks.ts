@@ -46,7 +46,11 @@ export class FieldChecks {
   async add(config: Config, source: LineConfig, events: readonly EventObject[]): Promise<void> {
     const parsed = events.filter((event) => !Object.hasOwn(event, 'parse_error'));
     const pathPatterns = await Promise.all(source.pathFields.map(compilePathPattern));
-    const given = new Set([...AGENT_FIELDS, ...Object.keys(source.fields), ...pathPatterns.flatMap((pattern) => pattern.names)]);
+    const given = new Set([
+      ...AGENT_FIELDS,
+      ...Object.keys(source.fields),
+      ...pathPatterns.flatMap((pattern) => pattern.names),
+    ]);
     const names = namesOf(parsed);
     const rows = parsed.map((event) => new Map(Object.entries(event)));
     const tallies = new Map<Tally, boolean>();
@@ -68,7 +72,13 @@ export class FieldChecks {
     if (source.time.kind === 'given' && source.time.field !== undefined) {
       const path = `sources.${source.id}.time.field`;
       tallies.set(
-        this.#tally(path, { name: source.time.field, step: path, mayBeText: false, isTime: true, place: (read) => read.locate(path) }),
+        this.#tally(path, {
+          name: source.time.field,
+          step: path,
+          mayBeText: false,
+          isTime: true,
+          place: (read) => read.locate(path),
+        }),
         false,
       );
     }
@@ -107,7 +117,8 @@ export class FieldChecks {
   }
 }
 
-const UNLIKE_FIX = 'correct the name, or leave it if only some events have the field; `tailrace preview` shows the fields that they have';
+const UNLIKE_FIX =
+  'correct the name, or leave it if only some events have the field; `tailrace preview` shows the fields that they have';
 
 /** Undefined for a name that resembles none of the events' fields. */
 function meantBy({ name, names, mayBeText }: Tally): string | undefined {

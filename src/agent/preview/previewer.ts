@@ -46,7 +46,8 @@ export class Previewer {
     const { source, sink, log } = options;
     const config = { ...options.config, sources: [source], sinks: [sink] };
     const type = sourceTypeOf(source);
-    if (!type.preview) throw new TailraceError('E_PREVIEW', `lines cannot be previewed as a source of the type ${source.type}`);
+    if (!type.preview)
+      throw new TailraceError('E_PREVIEW', `lines cannot be previewed as a source of the type ${source.type}`);
     const shapers = hasTransforms(config) ? new (await import('../build/shapers.ts')).Shapers(config, log) : undefined;
     await shapers?.compile();
     const kernel = createKernel(kernelBytesOf(config));
@@ -103,7 +104,10 @@ export class Previewer {
 
 async function openFile(path: string): Promise<Readable> {
   const fail = (reason: string, cause?: unknown): TailraceError =>
-    new TailraceError('E_PREVIEW', `cannot read "${path}": ${reason}`, { fix: 'name a log file that you may read', cause });
+    new TailraceError('E_PREVIEW', `cannot read "${path}": ${reason}`, {
+      fix: 'name a log file that you may read',
+      cause,
+    });
   try {
     const handle = await open(path);
     if (!(await handle.stat()).isDirectory()) return handle.createReadStream();

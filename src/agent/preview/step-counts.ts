@@ -68,7 +68,14 @@ export class StepCounts {
     const bytes = Buffer.from(`${event}\n`);
     let [events, errors, isLost] = [1, 0, false];
     for (const { shaper, count } of this.#trials) {
-      const shaped = await shaper.shape({ bytes, count: 1, source, stream: '0'.repeat(32), readAtMs, offsetOf: () => offset });
+      const shaped = await shaper.shape({
+        bytes,
+        count: 1,
+        source,
+        stream: '0'.repeat(32),
+        readAtMs,
+        offsetOf: () => offset,
+      });
       const sent = shaped.sent[0] ?? 0;
       const wasLost = isLost;
       isLost = shaped.unsent[0]! >= DROPPED;

@@ -8,7 +8,8 @@ export function unknownZonesIn(event: Readonly<Record<string, unknown>>, zoneNam
   const found = new Set<string>();
   const context = { zone: createZone(zoneName), readAtMs: 0, unknownZone: (name: string) => void found.add(name) };
   const { message, time_error: error } = event;
-  for (const value of [error, ...TIME_KEYS.map((key) => event[key])]) if (typeof value === 'string') wholeTime(value, context);
+  for (const value of [error, ...TIME_KEYS.map((key) => event[key])])
+    if (typeof value === 'string') wholeTime(value, context);
   if (typeof message === 'string') leadingTime(message, context);
   return found;
 }

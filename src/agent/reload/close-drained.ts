@@ -7,7 +7,8 @@ import type { SinkPipeline } from '../build/sink-pipeline.ts';
 
 export function closeDrained(components: Components, { sinks }: Config, log: Log): void {
   for (const [id, pipeline] of components.sinks) {
-    if (sinks.some((sink) => sink.id === id) || pipeline.queue.all.length + pipeline.batcher.open().length > 0) continue;
+    if (sinks.some((sink) => sink.id === id) || pipeline.queue.all.length + pipeline.batcher.open().length > 0)
+      continue;
     components.sinks.delete(id);
     closeSink(pipeline).then(
       () => log.info({ sink: id }, 'a sink that is not configured any more has delivered everything and is closed'),

@@ -31,8 +31,11 @@ export async function whyRestart(options: RestartOptions): Promise<string | unde
   // A removed sink that still drains is reused as it is.
   const left = sinks.added.find((id) => !components.sinks.has(id) && known.some(({ owner }) => sinkOf(owner) === id));
   if (left !== undefined) return `sink "${left}" is back, and batches that it left are built anew`;
-  const hasNewWays = sources.added.length + sources.changed.length + sinks.added.length > 0 || other.includes('transform');
-  const reroutes = [...sinks.changed, ...sinks.untouched].some((id) => !isDeepStrictEqual(waysOf(before, id), waysOf(after, id)));
+  const hasNewWays =
+    sources.added.length + sources.changed.length + sinks.added.length > 0 || other.includes('transform');
+  const reroutes = [...sinks.changed, ...sinks.untouched].some(
+    (id) => !isDeepStrictEqual(waysOf(before, id), waysOf(after, id)),
+  );
   if ((routesEvents(before) || routesEvents(after)) && (hasNewWays || reroutes || usesScripts(after)))
     return 'the routes of to_dataset can only change at a start';
   return undefined;

@@ -51,7 +51,8 @@ export async function reconfigure(options: ReconfigureOptions): Promise<void> {
   switchSinks(options, after);
   const opened: SourcePipeline[] = [];
   try {
-    for (const config of after.sources) if (!components.sources.has(config.id)) await openSource(options, config, opened);
+    for (const config of after.sources)
+      if (!components.sources.has(config.id)) await openSource(options, config, opened);
   } catch (error) {
     for (const { config } of opened) await closeSource(options, config.id);
     await commitLater(options);
@@ -66,10 +67,13 @@ export async function reconfigure(options: ReconfigureOptions): Promise<void> {
 
 /** File sources that feed a sink again after a pause: the sink may be behind the others. */
 function sourcesToReopen({ before, after, changes, state }: ReconfigureOptions): string[] {
-  const hadInput = (sink: string, source: string): boolean => before.sinks.find(({ id }) => id === sink)?.inputs.includes(source) ?? false;
+  const hadInput = (sink: string, source: string): boolean =>
+    before.sinks.find(({ id }) => id === sink)?.inputs.includes(source) ?? false;
   return after.sources
     .filter((source) => sourceTypeOf(source).isRereadable && changes.sources.untouched.includes(source.id))
-    .filter(({ id }) => after.sinks.some((sink) => sink.inputs.includes(id) && !hadInput(sink.id, id) && state.knowsSink(id, sink.id)))
+    .filter(({ id }) =>
+      after.sinks.some((sink) => sink.inputs.includes(id) && !hadInput(sink.id, id) && state.knowsSink(id, sink.id)),
+    )
     .map(({ id }) => id);
 }
 
@@ -130,7 +134,10 @@ async function openSource(
 }
 
 /** Its events go on to their sinks. Events in hand that cannot be read again may wait a moment for memory. */
-async function closeSource({ components, log, clock, stopping }: ReconfigureOptions, id: string): Promise<SourcePipeline> {
+async function closeSource(
+  { components, log, clock, stopping }: ReconfigureOptions,
+  id: string,
+): Promise<SourcePipeline> {
   const pipeline = components.sources.get(id)!;
   const stopped = pipeline.source.stop().then(
     () => true,

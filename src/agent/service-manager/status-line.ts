@@ -11,7 +11,9 @@ export function statusLine({ sources, sinks, checkpointRefusal }: Observed): str
     `${files} file${files === 1 ? '' : 's'}`,
     `lag ${formatBytes(lag)}`,
     ...(held > 0 ? [`${held} events not delivered yet`] : []),
-    ...(checkpointRefusal === undefined ? [] : [`positions cannot be saved: ${checkpointRefusal.reason}; ${checkpointRefusal.fix}`]),
+    ...(checkpointRefusal === undefined
+      ? []
+      : [`positions cannot be saved: ${checkpointRefusal.reason}; ${checkpointRefusal.fix}`]),
   ];
   return `${parts.join(', ')}; ${sinks.map(describeSink).join('; ')}`;
 }

@@ -52,7 +52,8 @@ export class EncodingChoice {
     const tried = tries.of(part);
     const untried = this.#allowed.filter((each) => !tried.has(each));
     const likely = untried.filter((each) => !refused.has(each));
-    const encoding = likely.find((each) => each === tries.first) ?? likely[0] ?? untried[0] ?? tries.first ?? 'identity';
+    const encoding =
+      likely.find((each) => each === tries.first) ?? likely[0] ?? untried[0] ?? tries.first ?? 'identity';
     return { encoding, isStrict: tried.size > 0 || tries.first !== undefined || refused.has('identity') };
   }
 

@@ -27,7 +27,12 @@ export interface BatcherOptions {
   /** Numbers batches, takes closed ones, and tells whether more are wanted. */
   readonly queue: BatchQueue;
   /** `closesEarly`: batches may be closed before `maxAgeMs`, while nothing is being sent. */
-  readonly limits: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number; readonly closesEarly?: boolean };
+  readonly limits: {
+    readonly maxBytes: number;
+    readonly maxEvents: number;
+    readonly maxAgeMs: number;
+    readonly closesEarly?: boolean;
+  };
   readonly timestampField: string | undefined;
   /** Kernel memory in which events are made before they are shaped; needed where any are. */
   readonly scratch?: Region;
@@ -88,7 +93,9 @@ export class Batcher {
       const step = this.#wrap(batch, intake, start, firstEvent);
       // Never of a block that ends in a whole line; it would go round for ever.
       if (step.consumed === 0 && !step.tooLarge && !(step.full && batch.payload.bytes > 0))
-        throw new Error(`nothing of the last ${intake.end - start} bytes of a block can be taken: it does not end in a whole line`);
+        throw new Error(
+          `nothing of the last ${intake.end - start} bytes of a block can be taken: it does not end in a whole line`,
+        );
       start += step.consumed;
       firstEvent += step.events;
       if (step.tooLarge) {
@@ -109,7 +116,9 @@ export class Batcher {
     while (start < end) {
       const chunk = await shapeChunk({ kernel, scratch }, template, shaper, source, block, start, end);
       if (chunk.end === start)
-        throw new Error(`nothing of the last ${end - start} bytes of a block can be taken: it does not end in a whole line`);
+        throw new Error(
+          `nothing of the last ${end - start} bytes of a block can be taken: it does not end in a whole line`,
+        );
       yield chunk;
       start = chunk.end;
     }
@@ -183,7 +192,10 @@ export class Batcher {
   /** Adds the bytes just written to the batch's checksum. */
   #sumBody(batch: Batch, written: number): void {
     if (this.#options.sumsLive === true && !batch.canBeRebuilt)
-      batch.payload.bodyCrc = crc32(batch.payload.body.subarray(batch.payload.bytes, batch.payload.bytes + written), batch.payload.bodyCrc);
+      batch.payload.bodyCrc = crc32(
+        batch.payload.body.subarray(batch.payload.bytes, batch.payload.bytes + written),
+        batch.payload.bodyCrc,
+      );
   }
 
   #shapedIntake(intake: Intake, shaper: Shaper): ShapedIntakeOptions {
@@ -234,7 +246,12 @@ export class Batcher {
     let slot: Region | undefined;
     while (!budget.take(body.length) && !(slot = canRebuild(intake) ? undefined : budget.takeReserve(body.length))) {
       if (originOf(intake) === 'orphan') this.#closeReserve();
-      await waitForMemory(this.#options, intake, start, () => budget.fits(body.length) || (!canRebuild(intake) && budget.hasReserve()));
+      await waitForMemory(
+        this.#options,
+        intake,
+        start,
+        () => budget.fits(body.length) || (!canRebuild(intake) && budget.hasReserve()),
+      );
     }
     return this.#newBatch(intake, { body, slot });
   }
@@ -279,7 +296,12 @@ export class Batcher {
   /** Resolves once a batch is open for the intake, or may be opened. */
   async #waitForBatch(intake: Intake, start: number): Promise<void> {
     if (originOf(intake) === 'orphan') this.#closeReserve();
-    await waitForMemory(this.#options, intake, start, () => this.#open.get(nameOf(intake)) !== undefined || this.#canOpen(intake));
+    await waitForMemory(
+      this.#options,
+      intake,
+      start,
+      () => this.#open.get(nameOf(intake)) !== undefined || this.#canOpen(intake),
+    );
   }
 }
 

@@ -61,7 +61,11 @@ function isPassed({ window, single }: Block, bytes: Buffer, start: number): bool
 }
 
 /** Of a syslog message, by the rules of its `parse_json`. */
-function isUnreadMessage(event: Readonly<Record<string, unknown>>, message: string, objects: NonNullable<EventShape['objects']>): boolean {
+function isUnreadMessage(
+  event: Readonly<Record<string, unknown>>,
+  message: string,
+  objects: NonNullable<EventShape['objects']>,
+): boolean {
   // Where its header could not be read, the message begins somewhere in the text.
   const isHere = Object.hasOwn(event, 'parse_error') ? hasObjectInside(message) : hasObjectLine(message, 'cookie');
   if (!isHere) return false;

@@ -20,8 +20,16 @@ export class DatasetPart {
     if (number === OWN && !(routes && part)) return shaped;
     const events = shaped.sent.length;
     if (this.#ends.length < events)
-      [this.#ends, this.#sent, this.#unsent] = [new Uint32Array(events), new Uint32Array(events), new Uint8Array(events)];
-    const [ends, sent, unsent] = [this.#ends.subarray(0, events), this.#sent.subarray(0, events), this.#unsent.subarray(0, events)];
+      [this.#ends, this.#sent, this.#unsent] = [
+        new Uint32Array(events),
+        new Uint32Array(events),
+        new Uint8Array(events),
+      ];
+    const [ends, sent, unsent] = [
+      this.#ends.subarray(0, events),
+      this.#sent.subarray(0, events),
+      this.#unsent.subarray(0, events),
+    ];
     this.#bytes.clear();
     sent.fill(0);
     if (number === OWN) for (let event = 0; event < events; event++) unsent[event] = shaped.unsent[event]! || FILTERED;

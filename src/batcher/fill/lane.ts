@@ -63,7 +63,9 @@ export class SourceLane implements Lane {
   }
 
   /** The sink that the source is waiting for, and for how long so far; undefined while it is not waiting. */
-  get waiting(): { readonly sink: string; readonly dataset: string; readonly rereadable: boolean; readonly forMs: number } | undefined {
+  get waiting():
+    | { readonly sink: string; readonly dataset: string; readonly rereadable: boolean; readonly forMs: number }
+    | undefined {
     if (!this.#wait) return undefined;
     const { route, stream, elapsedMs } = this.#wait;
     return {
@@ -84,7 +86,8 @@ export class SourceLane implements Lane {
     let start = block.start;
     for (const { end, routes } of this.#parts(block)) {
       try {
-        if (routes.length > 0) await this.#offer(block, start, end, [...routes, ...(await newRoutes(routes, block, start, end))]);
+        if (routes.length > 0)
+          await this.#offer(block, start, end, [...routes, ...(await newRoutes(routes, block, start, end))]);
       } catch (error) {
         throw error instanceof StoppedError ? new StoppedError(error.leftBytes + block.end - end) : error;
       }
@@ -155,7 +158,9 @@ export class SourceLane implements Lane {
   /** Cuts the block at each sink's own position; each part goes to the sinks that still need it. */
   #parts(block: Block): { end: number; routes: readonly Route[] }[] {
     const routes = this.routes.flatMap((route) => route.router?.routes() ?? [route]);
-    const positions = routes.map(({ sink, owner }) => this.#options.streams.markOf(block.stream, owner ?? sink)?.committedTo ?? 0);
+    const positions = routes.map(
+      ({ sink, owner }) => this.#options.streams.markOf(block.stream, owner ?? sink)?.committedTo ?? 0,
+    );
     if (positions.every((position) => position <= block.offset)) return [{ end: block.end, routes }];
     if (block.single) {
       const { length } = block.single;
@@ -170,6 +175,7 @@ export class SourceLane implements Lane {
 /** Routes to datasets that this part of the block names for the first time. */
 async function newRoutes(routes: readonly Route[], block: Block, start: number, end: number): Promise<Route[]> {
   const found: Route[] = [];
-  for (const router of new Set(routes.map((route) => route.router))) if (router) found.push(...(await router.shape(block, start, end)));
+  for (const router of new Set(routes.map((route) => route.router)))
+    if (router) found.push(...(await router.shape(block, start, end)));
   return found;
 }

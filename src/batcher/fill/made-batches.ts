@@ -4,7 +4,10 @@ import type { Batch } from '../batch.ts';
 import { BatchQueue } from '../queue.ts';
 import { MemoryBudget } from './memory-budget.ts';
 
-const SETTINGS = { concurrency: 1, policy: { maxBytes: 0, whenFull: 'block', spillFiles: false, writesAtOnce: false } } as const;
+const SETTINGS = {
+  concurrency: 1,
+  policy: { maxBytes: 0, whenFull: 'block', spillFiles: false, writesAtOnce: false },
+} as const;
 
 export class MadeBatches extends BatchQueue {
   readonly budget: MemoryBudget;

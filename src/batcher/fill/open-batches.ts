@@ -76,7 +76,8 @@ export class OpenBatches {
   }
 
   #closeDue(isGathered: boolean): void {
-    for (const [name, { batch, openedMs }] of this.#open) if (this.#age.isDue(batch.dataset, openedMs, isGathered)) this.close(name);
+    for (const [name, { batch, openedMs }] of this.#open)
+      if (this.#age.isDue(batch.dataset, openedMs, isGathered)) this.close(name);
   }
 
   #stopWatch(): void {
@@ -90,7 +91,9 @@ export class OpenBatches {
     // The batch being filled is closed after the current read, without a timer.
     if (closesEarly) await new Promise((resolve) => setImmediate(resolve));
     while (!signal.aborted && this.#open.size > 0) {
-      const dueMs = Math.min(...[...this.#open.values()].map(({ batch, openedMs }) => this.#age.nextMs(batch.dataset, openedMs)));
+      const dueMs = Math.min(
+        ...[...this.#open.values()].map(({ batch, openedMs }) => this.#age.nextMs(batch.dataset, openedMs)),
+      );
       await clock.sleep(dueMs - clock.monotonic(), signal);
       if (!signal.aborted) this.#closeDue(false);
     }

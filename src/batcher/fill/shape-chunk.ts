@@ -39,7 +39,19 @@ export async function shapeChunk(
 ): Promise<ShapedChunk> {
   const { window, readAtMs, single, ends, stream } = block;
   const limit = scratch.bytes.length;
-  const result = kernel.wrap(template, readAtMs, window, start, end, scratch, 0, limit, 2 ** 31 - 1, single?.marks, endsFrom(block, start));
+  const result = kernel.wrap(
+    template,
+    readAtMs,
+    window,
+    start,
+    end,
+    scratch,
+    0,
+    limit,
+    2 ** 31 - 1,
+    single?.marks,
+    endsFrom(block, start),
+  );
   let { consumed, events, replaced, unknownZones } = result;
   let bytes = scratch.bytes.subarray(0, result.written);
   if (result.stop === 'too_large' && events === 0) {

@@ -42,7 +42,12 @@ export async function takeShaped(
   }
 }
 
-async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: ShapedChunk, firstEvent: number): Promise<void> {
+async function placeChunk(
+  options: ShapedIntakeOptions,
+  intake: Intake,
+  chunk: ShapedChunk,
+  firstEvent: number,
+): Promise<void> {
   const { shaped } = chunk;
   // Of an event of which nothing is left to send, the transform decided.
   const refusal = shaped.sent[0] === 0 ? undefined : intake.block.single?.refusal;
@@ -80,7 +85,8 @@ async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: S
       add(batch, to);
     }
     const isHeavy = batch.withheld.bytes >= limits.maxBytes || (batch.fates?.runCount ?? 0) >= MAX_FATE_RUNS;
-    if (isFull || isHeavy || batch.payload.bytes >= limits.maxBytes || batch.events >= limits.maxEvents) options.close();
+    if (isFull || isHeavy || batch.payload.bytes >= limits.maxBytes || batch.events >= limits.maxEvents)
+      options.close();
   } while (from < chunk.events);
 }
 
@@ -113,7 +119,11 @@ function startOf({ ends }: Shaped, event: number): number {
   return event === 0 ? 0 : ends[event - 1]!;
 }
 
-function isTooLarge({ shaped, events }: ShapedChunk, event: number, limits: { maxBytes: number; maxEvents: number }): boolean {
+function isTooLarge(
+  { shaped, events }: ShapedChunk,
+  event: number,
+  limits: { maxBytes: number; maxEvents: number },
+): boolean {
   if (event >= events) return false;
   return shaped.ends[event]! - startOf(shaped, event) > limits.maxBytes || shaped.sent[event]! > limits.maxEvents;
 }

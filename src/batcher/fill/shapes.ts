@@ -30,7 +30,13 @@ export class Shapes {
     let compiled = this.#compiled.get(shape);
     // A reload may have changed what shapes the events.
     if (!compiled || compiled.shaper !== shaper?.digest) {
-      const shaped = [SHAPING_VERSION, this.#form, shape, this.#timestampField ?? null, ...(shaper ? [shaper.digest] : [])];
+      const shaped = [
+        SHAPING_VERSION,
+        this.#form,
+        shape,
+        this.#timestampField ?? null,
+        ...(shaper ? [shaper.digest] : []),
+      ];
       const digest = hash('sha256', JSON.stringify(shaped)).slice(0, 16);
       compiled = {
         template: this.#kernel.compile(shape, this.#timestampField),

@@ -51,7 +51,9 @@ export class DiskBuffer {
    */
   async recover(): Promise<number> {
     const { sink, queue, delivery, ledger, accountingOf } = this.#options;
-    const rows = new Map(ledger.unsettled().flatMap(({ key, id, owner }) => (sinkOf(owner) === sink ? [[key, id]] : [])));
+    const rows = new Map(
+      ledger.unsettled().flatMap(({ key, id, owner }) => (sinkOf(owner) === sink ? [[key, id]] : [])),
+    );
     const parts = new Map<Batch, readonly StoredPart[]>();
     let recovered = 0;
     for await (const entry of this.#options.spool.recover()) {

@@ -99,7 +99,8 @@ export class FileSpooler {
     if (isFull() && !stopping.aborted) return false;
     // Its memory may be given to another batch while this one is written.
     const name = await spool.write(headerOf(batch), Buffer.from(batch.payload.body));
-    if ((batch.canBeRebuilt && isOver()) || store.isSettled(batch) || batch.spoolName !== undefined) await spool.remove(name);
+    if ((batch.canBeRebuilt && isOver()) || store.isSettled(batch) || batch.spoolName !== undefined)
+      await spool.remove(name);
     else {
       batch.spoolName = name;
       if (batch.state !== 'in_flight' && !(isDeleted && budget.hasSlot())) store.evict(batch);

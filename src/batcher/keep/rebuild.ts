@@ -61,18 +61,25 @@ export async function rebuild(
     if ((await lane.reread(span, continued)) === span.to) return [lane.rebuilt(span)];
   }
   const parts = [await rebuildOne(slot, target, span, owner)];
-  for (const each of continued) parts.push(await rebuildOne(slot, target, { ...each, events: 1, digest: digestContinued(each)! }, owner));
+  for (const each of continued)
+    parts.push(await rebuildOne(slot, target, { ...each, events: 1, digest: digestContinued(each)! }, owner));
   return parts;
 }
 
-async function rebuildOne(slot: Region, target: RebuildTarget, span: StoredSpan, owner: RebuildSource): Promise<Rebuilt> {
+async function rebuildOne(
+  slot: Region,
+  target: RebuildTarget,
+  span: StoredSpan,
+  owner: RebuildSource,
+): Promise<Rebuilt> {
   const lane = new RestoreLane(slot, target, owner);
   // A span without events was gone already at an earlier start, and counted then.
   const end = span.events === 0 ? span.to : await lane.reread(span);
   const { made, ...rebuilt } = lane.rebuilt(span);
   const lost = lostOf(span, end, made);
   if (end === span.to) {
-    if (made.spans.length === 0) made.spans.push(withoutEvents(span.events === 0 ? span : { ...span, sum: 0 }, owner.accounting));
+    if (made.spans.length === 0)
+      made.spans.push(withoutEvents(span.events === 0 ? span : { ...span, sum: 0 }, owner.accounting));
     return { ...rebuilt, made, lost };
   }
   const read = made.spans.reduce((sum, part) => addSums(sum, part.sum), 0);

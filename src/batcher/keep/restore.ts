@@ -82,7 +82,12 @@ export async function restoreBatches(options: RestoreOptions): Promise<void> {
 }
 
 /** `absent` are the spans of sources that are not configured: they become a batch of their own, which waits for them. */
-async function restore(options: RestoreOptions, target: RestoreTarget, stored: StoredBatch, absent: readonly StoredSpan[]): Promise<void> {
+async function restore(
+  options: RestoreOptions,
+  target: RestoreTarget,
+  stored: StoredBatch,
+  absent: readonly StoredSpan[],
+): Promise<void> {
   const batch = new Batch(stored.id, stored.owner, stored.dataset, 'file', { body: EMPTY });
   const rebuilt: Rebuilt[] = [];
   for (const [first, ...continued] of inEvents(stored.spans)) {
@@ -91,7 +96,8 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   }
   for (const { made } of rebuilt) batch.append(made);
   const { spans } = batch.toStored();
-  const unchanged = spans.length === stored.spans.length && stored.spans.every((span, index) => isSame(span, spans[index]!));
+  const unchanged =
+    spans.length === stored.spans.length && stored.spans.every((span, index) => isSame(span, spans[index]!));
   const row = unchanged ? stored : renewed(options, stored, stored.id, spans);
   if (!unchanged) {
     options.log.warn(
@@ -137,8 +143,19 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
 }
 
 /** A batch of these spans in place of one whose key is retired. */
-function renewed({ state }: RestoreOptions, stored: StoredBatch, id: number, spans: readonly StoredSpan[]): StoredBatch {
-  return { ...stored, id, key: keyOf(stored.owner, stored.dataset, spans, state.run, stored.key), events: countIn(spans), spans };
+function renewed(
+  { state }: RestoreOptions,
+  stored: StoredBatch,
+  id: number,
+  spans: readonly StoredSpan[],
+): StoredBatch {
+  return {
+    ...stored,
+    id,
+    key: keyOf(stored.owner, stored.dataset, spans, state.run, stored.key),
+    events: countIn(spans),
+    spans,
+  };
 }
 
 /** Tries until the disk takes it: nothing is sent under a key that is not on disk. Rejects with `E_STOPPED` when the agent stops first. */
@@ -146,7 +163,12 @@ async function replace(options: RestoreOptions, ...given: Parameters<State['repl
   const persistence = { ...options, signal: options.stopping };
   const [, [batch]] = given;
   const refused = 'cannot save the new key of a batch, so it is not sent yet';
-  const isKept = await persist(() => options.state.replace(...given), persistence, { sink: batch && sinkOf(batch.owner) }, refused);
+  const isKept = await persist(
+    () => options.state.replace(...given),
+    persistence,
+    { sink: batch && sinkOf(batch.owner) },
+    refused,
+  );
   if (!isKept) throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one');
 }
 
@@ -174,5 +196,11 @@ function noteLost({ log }: RestoreOptions, { lost, source }: Rebuilt): void {
 
 function isSame(stored: StoredSpan, now: StoredSpan): boolean {
   const isSameBehind = stored.groups?.after.sum === now.groups?.after.sum;
-  return stored.events === now.events && stored.sum === now.sum && isSameBehind && stored.digest === now.digest && !isMadeOnce(stored);
+  return (
+    stored.events === now.events &&
+    stored.sum === now.sum &&
+    isSameBehind &&
+    stored.digest === now.digest &&
+    !isMadeOnce(stored)
+  );
 }

@@ -33,7 +33,12 @@ export class SpoolStore implements BatchStore {
   readonly #settled = new WeakSet<Batch>();
   #removing: Promise<void> = Promise.resolve();
 
-  constructor(spool: Spool, budget: MemoryBudget, positions: Pick<BatchStore, 'commitParts' | 'settle'>, state: Pick<State, 'whenSaved'>) {
+  constructor(
+    spool: Spool,
+    budget: MemoryBudget,
+    positions: Pick<BatchStore, 'commitParts' | 'settle'>,
+    state: Pick<State, 'whenSaved'>,
+  ) {
     this.#spool = spool;
     this.#budget = budget;
     this.#positions = positions;
@@ -42,11 +47,14 @@ export class SpoolStore implements BatchStore {
 
   async commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> {
     if (batch.isTracked) await this.#positions.commitParts(batch, parts);
-    else if (batch.spoolName !== undefined) await this.#spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.payload.body);
+    else if (batch.spoolName !== undefined)
+      await this.#spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.payload.body);
   }
 
   async load(batch: Batch): Promise<void> {
-    const isWhole = (batch.payload.body.length > 0 || batch.events === 0) && batch.withheld.isAny === batch.withheld.events.length > 0;
+    const isWhole =
+      (batch.payload.body.length > 0 || batch.events === 0) &&
+      batch.withheld.isAny === batch.withheld.events.length > 0;
     if (batch.spoolName === undefined || isWhole) return;
     const { header, body } = await this.#spool.read(batch.spoolName);
     batch.payload.body = body;
@@ -78,7 +86,8 @@ export class SpoolStore implements BatchStore {
   #remove(batch: Batch): void {
     this.#settled.add(batch);
     const { spoolName } = batch;
-    if (spoolName !== undefined) this.#removing = Promise.all([this.#removing, this.#spool.remove(spoolName)]).then(() => {});
+    if (spoolName !== undefined)
+      this.#removing = Promise.all([this.#removing, this.#spool.remove(spoolName)]).then(() => {});
   }
 
   /** True once the batch needs no file any more. */

@@ -58,10 +58,12 @@ export class SpoolWriter {
     const { spool, queue } = this.#options;
     const { maxBytes, whenFull } = queue.settings.policy;
     let bytes = spool.bytes;
-    return waiting.slice(0, whenFull === 'block' && !this.#options.queue.isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
-      bytes += batch.payload.body.length;
-      return n === 0 || bytes <= maxBytes;
-    });
+    return waiting
+      .slice(0, whenFull === 'block' && !this.#options.queue.isFull ? MAX_SPOOL_WRITES : 1)
+      .filter((batch, n) => {
+        bytes += batch.payload.body.length;
+        return n === 0 || bytes <= maxBytes;
+      });
   }
 
   /** Commits what waits of deleted files: their bytes may be found again in a copy, and must not be read once more. */
@@ -127,7 +129,9 @@ export class SpoolWriter {
     this.#options.queue.isFull = true;
     if (this.#isLogged || clock.monotonic() - this.#loggedMs < FULL_NOTICE_MS) return;
     const effect =
-      whenFull === 'block' ? 'sources that cannot be read again wait' : `events are dropped (when_full: ${whenFull}) and counted`;
+      whenFull === 'block'
+        ? 'sources that cannot be read again wait'
+        : `events are dropped (when_full: ${whenFull}) and counted`;
     log.error({ sink, reason }, `the disk buffer takes no more: ${effect}; it resumes by itself once there is space`);
     this.#isLogged = true;
     this.#loggedMs = clock.monotonic();

@@ -85,7 +85,8 @@ export class Delivery {
   drop(batch: Batch, why: Dropped = 'dropped'): void {
     const shipment = this.#shipments.get(batch) ?? (batch.fates && new Shipment(batch));
     if (shipment) settleShipment(shipment);
-    else for (const span of batch.spans) span.accounting.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
+    else
+      for (const span of batch.spans) span.accounting.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
     this.#leave(batch, why);
   }
 
@@ -112,14 +113,16 @@ export class Delivery {
     const { clock, queue } = this.#options;
     const dispatch = this.dispatch;
     const since = clock.monotonic();
-    const isPaused = (): boolean => queue.count('in_flight') === 0 && queue.in('waiting').every(({ dataset }) => queue.paused.has(dataset));
+    const isPaused = (): boolean =>
+      queue.count('in_flight') === 0 && queue.in('waiting').every(({ dataset }) => queue.paused.has(dataset));
     const isRefused = (): boolean =>
       clock.monotonic() - Math.max(since, dispatch.storedAtMs) > patienceMs &&
       dispatch.failedAtMs > dispatch.storedAtMs &&
       // While a wait is on, longer ago than the drain began.
       (dispatch.failedAtMs > since || dispatch.underWay === 0);
     const isSafe = (batch: Batch): boolean => batch.isDurable || batch.canBeRebuilt;
-    const isHopeless = (): boolean => patienceMs < Infinity && (isPaused() || isRefused()) && queue.sending.every(isSafe);
+    const isHopeless = (): boolean =>
+      patienceMs < Infinity && (isPaused() || isRefused()) && queue.sending.every(isSafe);
     const given = whenAborted(signal);
     while (!signal.aborted && queue.sending.length > 0 && !isHopeless())
       await Promise.race([this.#whenEmpty.promise, given, clock.sleep(DRAIN_CHECK_MS, signal)]);
@@ -204,7 +207,8 @@ export class Delivery {
   async compress(batch: Batch): Promise<void> {
     const { payload, events } = batch;
     const isEncoded = payload.form !== undefined && this.#options.forms?.encoderOf(payload.form) !== undefined;
-    if (!isEncoded && events > 0 && !this.#shipments.has(batch)) await payload.compress(this.dispatch.encoding.preferred);
+    if (!isEncoded && events > 0 && !this.#shipments.has(batch))
+      await payload.compress(this.dispatch.encoding.preferred);
   }
 
   /** Releases a settled batch. */

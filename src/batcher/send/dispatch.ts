@@ -35,7 +35,17 @@ export interface DispatchOptions
     PartsOptions,
     Pick<
       DeliveryOptions,
-      'sink' | 'budget' | 'queue' | 'histograms' | 'log' | 'clock' | 'retry' | 'random' | 'compression' | 'encodings' | 'forms'
+      | 'sink'
+      | 'budget'
+      | 'queue'
+      | 'histograms'
+      | 'log'
+      | 'clock'
+      | 'retry'
+      | 'random'
+      | 'compression'
+      | 'encodings'
+      | 'forms'
     > {
   readonly stats: DeliveryStats;
   readonly refusals: Refusals;
@@ -105,8 +115,13 @@ export class Dispatch {
   async send(shipment: Shipment, part: Part): Promise<boolean> {
     const { clock, budget, signal, forms, refusals } = this.#options;
     const { refusal, payload } = shipment.batch;
-    if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
-    const parcel = await shipment.parcelOf(part, this.encoding.next(shipment.tries, part), payload.form && forms?.encoderOf(payload.form));
+    if (refusal !== undefined)
+      return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
+    const parcel = await shipment.parcelOf(
+      part,
+      this.encoding.next(shipment.tries, part),
+      payload.form && forms?.encoderOf(payload.form),
+    );
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();
     // A part or a re-encoded body takes extra memory while it is in flight.
@@ -125,7 +140,8 @@ export class Dispatch {
     }
     const isUnstored = saysNothingStored(sent.outcome);
     // It may repeat the answer to an earlier request in another encoding.
-    const isRepeated = isUnstored && parcel.key === part.key && this.encoding.setting === 'auto' && shipment.mayBeStored.has(part.key);
+    const isRepeated =
+      isUnstored && parcel.key === part.key && this.encoding.setting === 'auto' && shipment.mayBeStored.has(part.key);
     const meant = isRepeated ? undefined : this.encoding.judge(shipment.tries, part, parcel.encoding, sent);
     if (meant) return this.#act(shipment, part, meant, parcel.encoding);
     this.failedAtMs = clock.monotonic();
@@ -154,7 +170,14 @@ export class Dispatch {
     const { form } = batch.payload;
     const nothing = Buffer.alloc(0);
     const body = (form && this.#options.forms?.encoderOf(form))?.(nothing) ?? nothing;
-    const parcel = { key: `check-${randomUUID()}`, dataset: batch.dataset, events: 0, body, encoding: 'identity', form } as const;
+    const parcel = {
+      key: `check-${randomUUID()}`,
+      dataset: batch.dataset,
+      events: 0,
+      body,
+      encoding: 'identity',
+      form,
+    } as const;
     try {
       const { status, outcome } = await this.#request(parcel);
       if (outcome.kind === 'pause') return 'refused';
@@ -226,14 +249,22 @@ export class Dispatch {
       this.#options.pause(batch.dataset, { reason, detail, fix });
       return false;
     }
-    if (reason === 'rate_limited' || reason === 'timeout' || status === 503) this.#adapt(() => this.#concurrency.noteOverload());
+    if (reason === 'rate_limited' || reason === 'timeout' || status === 503)
+      this.#adapt(() => this.#concurrency.noteOverload());
     if (isExpired) return refusals.refuse(shipment, part, { reason: 'expired', detail, status });
     const backoffMs = nextBackoffMs(retry, batch.attempts, () => this.#options.random());
     // Back off even when the service asks for no wait, or for one that is already over.
     const waitMs = Math.max(backoffMs, Math.min(outcome.afterMs ?? 0, MAX_RETRY_AFTER_MS));
     if (outcome.afterMs !== undefined) this.#notBeforeMs = Math.max(this.#notBeforeMs, clock.monotonic() + waitMs);
     if (batch.attempts === 1 || batch.attempts % 10 === 0) {
-      const facts = { sink: sink.id, dataset: batch.dataset, reason, answer: detail, attempt: batch.attempts, waitMs: Math.round(waitMs) };
+      const facts = {
+        sink: sink.id,
+        dataset: batch.dataset,
+        reason,
+        answer: detail,
+        attempt: batch.attempts,
+        waitMs: Math.round(waitMs),
+      };
       if (reason === 'dataset_created' || reason === 'token_changed')
         log.info(facts, 'resending the batch: the token or dataset is available now');
       // A gateway may have passed it on, and a torn answer come after it.
@@ -255,7 +286,10 @@ export class Dispatch {
     this.#outageSince.delete(dataset);
     this.#storedAtMs.set(dataset, clock.monotonic());
     if (lastedMs >= LOGGED_OUTAGE_MS)
-      log.info({ sink: sink.id, dataset, seconds: Math.round(lastedMs / 1000) }, 'the service stores again; delivery goes on');
+      log.info(
+        { sink: sink.id, dataset, seconds: Math.round(lastedMs / 1000) },
+        'the service stores again; delivery goes on',
+      );
     this.#options.resume(dataset);
   }
 

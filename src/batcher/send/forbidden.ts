@@ -16,7 +16,8 @@ import type { Shipment } from './shipment.ts';
 /** What a request without events tells of the token. */
 export type TokenState = 'works' | 'refused' | 'unknown';
 
-export interface ForbiddenOptions extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'queue' | 'log' | 'clock' | 'retry'> {
+export interface ForbiddenOptions
+  extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'queue' | 'log' | 'clock' | 'retry'> {
   readonly refusals: Refusals;
   pause(dataset: string, pause: Pause): void;
   /** Ends the pause of the dataset, if there is one. */
@@ -56,7 +57,8 @@ export class Forbidden {
       return this.#pause(shipment, outcome);
     const storedAtMs = this.#options.storedAtMs(shipment.batch.dataset);
     const isContent = shipment.isPartlyDone || (storedAtMs ?? -Infinity) > shipment.forbiddenAtMs;
-    if (!isContent && storedAtMs !== undefined && (await this.#isLastOfDataset(shipment))) this.#options.resume(shipment.batch.dataset);
+    if (!isContent && storedAtMs !== undefined && (await this.#isLastOfDataset(shipment)))
+      this.#options.resume(shipment.batch.dataset);
     else if (!isContent) {
       // Beyond the bound only the smallest part is cut, so that a refused token makes no dust of a batch.
       const isCut = shipment.parts.length < MAX_BLIND_PARTS || shipment.parts.every(({ count }) => count >= part.count);
@@ -92,7 +94,9 @@ export class Forbidden {
   async #isLastOfDataset(shipment: Shipment): Promise<boolean> {
     const isOne = shipment.parts.length === 1 && shipment.parts[0]!.count === 1;
     const { dataset } = shipment.batch;
-    const others = this.#options.queue.in('waiting', 'in_flight').filter((batch) => batch !== shipment.batch && batch.dataset === dataset);
+    const others = this.#options.queue
+      .in('waiting', 'in_flight')
+      .filter((batch) => batch !== shipment.batch && batch.dataset === dataset);
     return isOne && others.length === 0 && (await this.#options.askToken(shipment)) === 'works';
   }
 

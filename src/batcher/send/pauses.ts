@@ -6,7 +6,10 @@ import { messageOf } from '../../core/errors.ts';
 import type { Pause } from '../queue.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 
-export interface PausesOptions extends Pick<DeliveryOptions, 'sink' | 'queue' | 'log' | 'clock' | 'random' | 'retry' | 'paused'> {
+export interface PausesOptions extends Pick<
+  DeliveryOptions,
+  'sink' | 'queue' | 'log' | 'clock' | 'random' | 'retry' | 'paused'
+> {
   /** Aborts when the agent stops. */
   readonly signal: AbortSignal;
   /** Runs a probe when there is a worker for it. */
@@ -32,7 +35,9 @@ export class Pauses {
     if (queue.paused.get(dataset)?.reason !== reason) {
       log.error(
         { sink: sink.id, dataset, reason, answer: detail, fix },
-        isFinal ? 'delivery ends; nothing is dropped' : 'delivery is paused; nothing is dropped, and the service is asked again',
+        isFinal
+          ? 'delivery ends; nothing is dropped'
+          : 'delivery is paused; nothing is dropped, and the service is asked again',
       );
     }
     queue.paused.set(dataset, { reason, detail, fix, ...(isFinal ? { isFinal } : {}) });
@@ -44,7 +49,10 @@ export class Pauses {
   end(dataset: string): void {
     this.#options.queue.paused.delete(dataset);
     this.#counts.delete(dataset);
-    this.#options.log.info({ sink: this.#options.sink.id, dataset }, 'the service takes events again; delivery goes on');
+    this.#options.log.info(
+      { sink: this.#options.sink.id, dataset },
+      'the service takes events again; delivery goes on',
+    );
   }
 
   #schedule(dataset: string): void {
@@ -58,7 +66,9 @@ export class Pauses {
     void Promise.race(waits)
       .finally(() => probing.abort())
       .then(() => this.#options.enqueue(() => this.#ask(dataset)))
-      .catch((error: unknown) => log.error({ sink: sink.id, dataset, reason: messageOf(error) }, 'a probe failed by a fault of its own'));
+      .catch((error: unknown) =>
+        log.error({ sink: sink.id, dataset, reason: messageOf(error) }, 'a probe failed by a fault of its own'),
+      );
   }
 
   async #ask(dataset: string): Promise<void> {

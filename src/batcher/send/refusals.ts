@@ -14,7 +14,8 @@ import { lettersOf, type Refusal, type Shipment, withheldLetters } from './shipm
 
 type Fate = 'kept' | 'dropped';
 
-export interface RefusalsOptions extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'deadLetter'> {
+export interface RefusalsOptions
+  extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'deadLetter'> {
   readonly stats: DeliveryStats;
 }
 
@@ -39,7 +40,12 @@ export class Refusals {
   }
 
   /** The rest of a partly stored part is delivered when the service named exactly the failed events; else halves find them. */
-  settlePartly(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'partial' }>, status: number): Promise<boolean> {
+  settlePartly(
+    shipment: Shipment,
+    part: Part,
+    outcome: Extract<Outcome, { kind: 'partial' }>,
+    status: number,
+  ): Promise<boolean> {
     const { failures, failed, detail } = outcome;
     const found = locateFailures(shipment.plainOf(part), failures, failed);
     if (!found && failed < part.count) return this.bisect(shipment, part, detail, status);
@@ -54,7 +60,10 @@ export class Refusals {
 
   /** Every event of the part is refused. */
   refuse(shipment: Shipment, part: Part, refusal: Omit<Refusal, 'key'>): Promise<boolean> {
-    const all = Array.from({ length: part.count }, (_, index): [number, Refusal] => [part.first + index, { ...refusal, key: part.key }]);
+    const all = Array.from({ length: part.count }, (_, index): [number, Refusal] => [
+      part.first + index,
+      { ...refusal, key: part.key },
+    ]);
     return this.#deadLetter(shipment, part, new Map(all));
   }
 
@@ -80,7 +89,13 @@ export class Refusals {
         ? 'kept as dead letters; see `tailrace dead-letters list`'
         : 'dropped, because the dead letters are full (dead_letter.when_full)';
     log.warn(
-      { sink: sink.id, dataset: shipment.batch.dataset, events: refusals.size, reason: first?.reason, answer: first?.detail },
+      {
+        sink: sink.id,
+        dataset: shipment.batch.dataset,
+        events: refusals.size,
+        reason: first?.reason,
+        answer: first?.detail,
+      },
       `${isReplay ? 'dead letters were refused again' : 'events were refused'} and ${end}`,
     );
     return finishPart(this.#options, shipment, 'refused');
@@ -113,7 +128,12 @@ export class Refusals {
       return await this.#options.deadLetter(name, letters);
     } catch (error) {
       const fix = (error instanceof TailraceError && error.fix) || DISK_FIX;
-      const unkept = { events: letters.length, isFull: codeOf(error) === 'E_DEAD_LETTERS_FULL', reason: messageOf(error), fix };
+      const unkept = {
+        events: letters.length,
+        isFull: codeOf(error) === 'E_DEAD_LETTERS_FULL',
+        reason: messageOf(error),
+        fix,
+      };
       shipment.wait = { untilMs: clock.monotonic() + retry.maxBackoffMs, unkept };
       return undefined;
     }

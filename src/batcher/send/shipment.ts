@@ -3,7 +3,14 @@
  * hash of its parent's key and its place, so that the same events keep the same key over retries and restarts.
  */
 import { MAX_EXTRA_REQUESTS } from '../limits.ts';
-import { type DeadLetter, type DeadLetterReason, type Encoding, halvesOf, type Parcel, type Part } from '../../core/sink.ts';
+import {
+  type DeadLetter,
+  type DeadLetterReason,
+  type Encoding,
+  halvesOf,
+  type Parcel,
+  type Part,
+} from '../../core/sink.ts';
 import { originsOf, originsOfWithheld, settleEvents } from '../accepted-events.ts';
 import type { Batch } from '../batch.ts';
 import { compress } from '../payload.ts';
@@ -167,7 +174,11 @@ export function settleShipment({ batch, refused, parts }: Shipment): void {
 /** The refused events (by index in the batch) as dead letters. */
 export function lettersOf(shipment: Shipment, refusals: ReadonlyMap<number, Refusal>): DeadLetter[] {
   const events = splitEvents(shipment.plain());
-  return originsOf(shipment.batch, refusals).map(({ index, what, origin }) => ({ ...origin, ...what, event: events[index]! }));
+  return originsOf(shipment.batch, refusals).map(({ index, what, origin }) => ({
+    ...origin,
+    ...what,
+    event: events[index]!,
+  }));
 }
 
 /** The events that a transform failed on, and that must not be sent as they are, as dead letters. */
@@ -187,14 +198,22 @@ export interface PartsOptions extends Pick<DeliveryOptions, 'stores'> {
 }
 
 /** The first part is done. False when the agent stops before the others are saved. */
-export function finishPart(options: PartsOptions, shipment: Shipment, as: 'stored' | 'refused'): Promise<boolean> | boolean {
+export function finishPart(
+  options: PartsOptions,
+  shipment: Shipment,
+  as: 'stored' | 'refused',
+): Promise<boolean> | boolean {
   const { isWhole } = shipment;
   shipment.finish(as);
   return isWhole || shipment.parts.length === 0 || commitParts(options, shipment);
 }
 
 /** Cuts the first part in two. False when the agent stops before these are saved. */
-export function splitPart(options: PartsOptions, shipment: Shipment, why: 'size' | 'fault' | 'forbidden'): Promise<boolean> {
+export function splitPart(
+  options: PartsOptions,
+  shipment: Shipment,
+  why: 'size' | 'fault' | 'forbidden',
+): Promise<boolean> {
   shipment.split(why);
   return commitParts(options, shipment);
 }

@@ -6,5 +6,7 @@ import { TailraceError } from '../../core/errors.ts';
 export async function askRunning<T>(dataDir: string, request: ControlRequest, withinMs?: number): Promise<T> {
   const answer = await askAgent(dataDir, request, withinMs);
   if (answer) return answer.result as T;
-  throw new TailraceError('E_NO_AGENT', `no agent runs on "${dataDir}"`, { fix: 'start one: tailrace run, or systemctl start tailrace' });
+  throw new TailraceError('E_NO_AGENT', `no agent runs on "${dataDir}"`, {
+    fix: 'start one: tailrace run, or systemctl start tailrace',
+  });
 }

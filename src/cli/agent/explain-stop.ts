@@ -16,6 +16,9 @@ export function explainStop(report: StopReport, log: Log): boolean {
       'bytes were read from sources that cannot be read again and found no memory or disk before the deadline; they are lost with this process and counted in source_lost_bytes_total',
     );
   if (report.deadLetters > 0)
-    log.warn({ events: report.deadLetters }, 'events were refused by the service and are kept; see `tailrace dead-letters list`');
+    log.warn(
+      { events: report.deadLetters },
+      'events were refused by the service and are kept; see `tailrace dead-letters list`',
+    );
   return report.failure !== undefined || report.lostEvents > 0 || report.lostBytes > 0;
 }

@@ -23,16 +23,21 @@ export async function explain(given: string, args: ConfigArguments): Promise<num
   const path = resolve(given);
   const answer = await askAgent(config.dataDir, { command: 'explain', args: [path] });
   if (!answer && !args.json) say(`no agent runs on "${config.dataDir}": this is what one that starts will do`);
-  const explained = answer ? (answer.result as Explained[]) : await explainAlone(config, path, await createLog({ level: 'warn' }));
+  const explained = answer
+    ? (answer.result as Explained[])
+    : await explainAlone(config, path, await createLog({ level: 'warn' }));
   process.stdout.write(
-    args.json ? explained.map((each) => `${JSON.stringify(each)}\n`).join('') : printableText([path, ...explained.flatMap(toLines)]),
+    args.json
+      ? explained.map((each) => `${JSON.stringify(each)}\n`).join('')
+      : printableText([path, ...explained.flatMap(toLines)]),
   );
   return explained.some(({ isRead }) => isRead) ? 0 : 1;
 }
 
 function positionText({ size, lagBytes, isCompressed, compressedOffset }: Explained, at: number): string {
   if (isCompressed && compressedOffset === undefined) return `${at} in its content`;
-  if (isCompressed) return `${at} in its content; ${compressedOffset} of ${size} compressed bytes, ${leftText(lagBytes)}`;
+  if (isCompressed)
+    return `${at} in its content; ${compressedOffset} of ${size} compressed bytes, ${leftText(lagBytes)}`;
   return `${at}${size === undefined ? '' : ` of ${size} bytes, ${leftText(lagBytes ?? Math.max(0, size - at))}`}`;
 }
 
@@ -81,7 +86,9 @@ function toLines(each: Explained): string[] {
     fingerprint: headBytes === 0 ? undefined : `SHA-256 of the first ${headBytes} bytes: ${headHash}`,
     stream: each.stream,
   };
-  const lines = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [`    ${name.padEnd(13)}${value}`]));
+  const lines = Object.entries(facts).flatMap(([name, value]) =>
+    value === undefined ? [] : [`    ${name.padEnd(13)}${value}`],
+  );
   const { waiting, paused = [] } = each;
   if (waiting) {
     const { sink, dataset, reason, seconds, failure } = waiting;

@@ -61,7 +61,9 @@ async function takeChanges(now: InForce, { common, signals }: ReloadOptions): Pr
   const restart = await now.agent.whyRestart(next, changes, signals.stopping);
   if (signals.stopping.aborted) return { now, report: STOPPED };
   const { untouched } = changes.sources;
-  const pipes = [...now.config.sources, ...next.sources].filter((source) => sourceTypeOf(source).onlyInput !== undefined);
+  const pipes = [...now.config.sources, ...next.sources].filter(
+    (source) => sourceTypeOf(source).onlyInput !== undefined,
+  );
   const pipe = pipes.find(({ id }) => restart !== undefined || !untouched.includes(id));
   if (pipe) {
     const error = `source "${pipe.id}": ${sourceTypeOf(pipe).onlyInput} cannot be handed over to a changed configuration`;
@@ -101,7 +103,9 @@ async function restartAgent(
     { config: next.file, why, ...changes },
     'reloading the configuration by a restart of the agent: what was read is delivered first',
   );
-  const report = await now.agent.stop(AbortSignal.any([signals.atOnce, AbortSignal.timeout(now.config.shutdownTimeoutMs)]));
+  const report = await now.agent.stop(
+    AbortSignal.any([signals.atOnce, AbortSignal.timeout(now.config.shutdownTimeoutMs)]),
+  );
   if (signals.stopping.aborted) return { now, report: STOPPED };
   const hasLost = explainStop(report, log) || now.hasLost;
   try {

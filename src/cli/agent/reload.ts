@@ -26,7 +26,10 @@ export async function reload(args: ConfigArguments): Promise<number> {
 function print(report: ReloadReport, { json }: ConfigArguments): number {
   if (json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
   else if (report.ok) process.stdout.write(printableLines(describeChanges(report.changes, report.restarted)));
-  else process.stderr.write(printableLines('problems' in report ? describeProblems(report.problems) : describeFailure(report)));
+  else
+    process.stderr.write(
+      printableLines('problems' in report ? describeProblems(report.problems) : describeFailure(report)),
+    );
   return report.ok ? 0 : 'problems' in report ? 2 : 1;
 }
 

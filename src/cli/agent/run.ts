@@ -31,7 +31,11 @@ export async function run(args: ArgumentsOf<'run'>): Promise<number> {
   const signals = listenForSignals(() => void requests.ask());
   const manager = connectServiceManager(process.env, log);
   // `--once` ends by itself; a changed configuration is for the next run.
-  if (once) requests.end({ ok: false, error: 'a run with --once does not reload; the next one reads the changed configuration' });
+  if (once)
+    requests.end({
+      ok: false,
+      error: 'a run with --once does not reload; the next one reads the changed configuration',
+    });
   const common = { once, log, reloads: { success: 0, failure: 0 }, reload: () => requests.ask() };
 
   const agent = await startAgent({ ...common, config });
@@ -47,7 +51,11 @@ export async function run(args: ArgumentsOf<'run'>): Promise<number> {
   let now: InForce = { agent, config, hasLost: false };
   const watcher = await watch?.(log, () => requests.ask());
   manager.ready(statusLine(agent.observe()));
-  const endReports = startReporting({ manager, observe: () => now.agent.observe(), overdue: () => now.agent.overdue() });
+  const endReports = startReporting({
+    manager,
+    observe: () => now.agent.observe(),
+    overdue: () => now.agent.overdue(),
+  });
   const next = () => Promise.race([signals.stop, now.agent.ended, requests.next().then(() => 'reload' as const)]);
   let why = await next();
   while (why === 'reload') {
@@ -69,7 +77,9 @@ export async function run(args: ArgumentsOf<'run'>): Promise<number> {
       { signal: why, shutdownTimeoutMs: now.config.shutdownTimeoutMs },
       'stopping: no more is read, what was read is delivered; the signal again ends it at once',
     );
-  const report = await now.agent.stop(AbortSignal.any([signals.atOnce, AbortSignal.timeout(now.config.shutdownTimeoutMs)]));
+  const report = await now.agent.stop(
+    AbortSignal.any([signals.atOnce, AbortSignal.timeout(now.config.shutdownTimeoutMs)]),
+  );
   endReports();
   const { sources } = now.agent.observe();
   // `held` makes the counts of each source add up to `accepted` while filtered events wait with their batch.
@@ -87,7 +97,11 @@ export async function run(args: ArgumentsOf<'run'>): Promise<number> {
     log.error({ events: report.keptEvents }, 'not everything was delivered; it is kept, and the next run sends it');
   const fields = { sources: totals, keptEvents: report.keptEvents };
   if (report.arePositionsSaved) log.info(fields, 'stopped; positions are saved');
-  else log.error(fields, 'stopped; positions could not be saved: the next start sends again what was delivered since they last were');
+  else
+    log.error(
+      fields,
+      'stopped; positions could not be saved: the next start sends again what was delivered since they last were',
+    );
   const undelivered = once && (report.keptEvents > 0 || report.deadLetters > 0);
   return hasLost || undelivered || unreadFiles > 0 ? 1 : 0;
 }

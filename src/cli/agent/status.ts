@@ -26,7 +26,10 @@ export function renderStatus(found: Status, colours: boolean): string {
   return [
     `tailrace ${version}, process ${pid}, up ${formatUptime(uptimeSeconds)}`,
     `configuration ${printable(config.file)} (${config.hash})`,
-    paint(accounting.balanced, accounting.balanced ? 'accounting balances: every accepted event is accounted for' : 'accounting is off'),
+    paint(
+      accounting.balanced,
+      accounting.balanced ? 'accounting balances: every accepted event is accounted for' : 'accounting is off',
+    ),
     ...accounting.problems.map((problem) => `  ${printable(problem)}`),
     ...(found.unsaved === undefined ? [] : [paint(false, `positions cannot be saved: ${printable(found.unsaved)}`)]),
     '',
@@ -61,7 +64,8 @@ function sourceLines(source: SourceStatus, nowMs: number): string[] {
 }
 
 function sinkLines(sink: SinkStatus, nowMs: number, paint: (good: boolean, text: string) => string): string[] {
-  const { id, state, reason, fix, lastSuccess, lastAnswer, answers, ingested, retries, memoryBytes, deadLetters } = sink;
+  const { id, state, reason, fix, lastSuccess, lastAnswer, answers, ingested, retries, memoryBytes, deadLetters } =
+    sink;
   const facts = [
     `${groupDigits(ingested)} stored`,
     `${groupDigits(retries)} ${retries === 1 ? 'retry' : 'retries'}`,
@@ -69,7 +73,9 @@ function sinkLines(sink: SinkStatus, nowMs: number, paint: (good: boolean, text:
     ...sayStats(SINK_STATS, sink).map(sayNumber),
     `last success ${lastSuccess === undefined ? 'never' : `${ageOf(lastSuccess, nowMs)} ago`}`,
     ...(lastAnswer === undefined ? [] : [answerOf(lastAnswer.status, answers)]),
-    ...Object.entries(deadLetters).map(([why, count]) => `${groupDigits(count)} ${count === 1 ? 'dead letter' : 'dead letters'} (${why})`),
+    ...Object.entries(deadLetters).map(
+      ([why, count]) => `${groupDigits(count)} ${count === 1 ? 'dead letter' : 'dead letters'} (${why})`,
+    ),
   ];
   return [
     `sink ${id}: ${paint(state === 'delivering', describeState(sink))}; ${printable(facts.join('; '))}`,

@@ -41,5 +41,7 @@ function toJsonLine({ source, before, events, datasets, refusals }: TappedEvent)
 }
 
 function toText({ source, before, events, datasets, refusals }: TappedEvent): string {
-  return [printable(source), ...eventChange(before, events, datasets), ...fates(events, refusals, false), ''].join('\n');
+  return [printable(source), ...eventChange(before, events, datasets), ...fates(events, refusals, false), ''].join(
+    '\n',
+  );
 }

@@ -17,7 +17,10 @@ const AT_REST_MS = 500;
 
 /** The part of chokidar that is used. */
 interface Chokidar {
-  watch(folders: readonly string[], options: { ignoreInitial: boolean; depth: number; ignored: (path: string) => boolean }): FolderWatcher;
+  watch(
+    folders: readonly string[],
+    options: { ignoreInitial: boolean; depth: number; ignored: (path: string) => boolean },
+  ): FolderWatcher;
 }
 
 interface FolderWatcher {
@@ -44,7 +47,12 @@ export function prepareWatch(file: string): (log: Log, reload: () => Promise<unk
 }
 
 /** Resolves once it watches. `reload` loads the configuration, and leaves the one before in force where it has problems. */
-async function watchConfig(file: string, loaded: State, log: Log, reload: () => Promise<unknown>): Promise<ConfigWatcher> {
+async function watchConfig(
+  file: string,
+  loaded: State,
+  log: Log,
+  reload: () => Promise<unknown>,
+): Promise<ConfigWatcher> {
   let known = loaded;
   const stop = new AbortController();
   let isChecking = false;
@@ -78,11 +86,15 @@ async function watchConfig(file: string, loaded: State, log: Log, reload: () => 
     const folders = [...new Set(paths.map((path) => dirname(path)))];
     // Kubernetes replaces files by a link whose name begins with two dots.
     const belongs = (path: string): boolean =>
-      folders.includes(path) || basename(path).startsWith('..') || paths.some((each) => fitsWildcards(path, each, '*?'));
+      folders.includes(path) ||
+      basename(path).startsWith('..') ||
+      paths.some((each) => fitsWildcards(path, each, '*?'));
     const next = chokidar.watch(folders, { ignoreInitial: true, depth: 0, ignored: (path) => !belongs(resolve(path)) });
     watcher = next;
     next.on('all', () => void check());
-    next.on('error', (error) => log.warn({ config: file, reason: messageOf(error) }, 'the configuration cannot be watched'));
+    next.on('error', (error) =>
+      log.warn({ config: file, reason: messageOf(error) }, 'the configuration cannot be watched'),
+    );
     await new Promise<void>((ready) => next.once('ready', ready));
   }
 
@@ -112,13 +124,18 @@ async function loadChokidar(): Promise<Chokidar> {
     // oxlint-disable-next-line typescript/no-unnecessary-type-assertion
     return (await import('chokidar' as string)) as Chokidar;
   } catch (cause) {
-    throw new TailraceError('E_NOT_INSTALLED', `--watch-config needs chokidar: ${messageOf(cause)}`, { fix: 'run npm ci', cause });
+    throw new TailraceError('E_NOT_INSTALLED', `--watch-config needs chokidar: ${messageOf(cause)}`, {
+      fix: 'run npm ci',
+      cause,
+    });
   }
 }
 
 function readState(file: string): State {
   const { paths, transforms } = readConfig(file, process.env, { leavesSecrets: true });
-  const all = [...paths, ...transforms.flatMap((each) => (each.kind === 'script' ? [each.file] : []))].map((path) => resolve(path));
+  const all = [...paths, ...transforms.flatMap((each) => (each.kind === 'script' ? [each.file] : []))].map((path) =>
+    resolve(path),
+  );
   const unique = [...new Set(all)].toSorted();
   const hash = createHash('sha256');
   for (const path of unique) hash.update(`${path}\0`).update(contentOf(path)).update('\0');

@@ -38,7 +38,9 @@ async function auditFolder(config: Config, acknowledges: boolean): Promise<Audit
   }
   // Do not create a folder that no agent has used.
   if (!existsSync(join(folder, 'state.db'))) return judge(await makeReport(config, false), undefined);
-  const state = acknowledges ? openState({ folder, sinksOf: () => [], log: await createLog({ level: 'warn' }) }) : undefined;
+  const state = acknowledges
+    ? openState({ folder, sinksOf: () => [], log: await createLog({ level: 'warn' }) })
+    : undefined;
   const lock = state ? undefined : lockFolder(folder);
   try {
     const report = await makeReport(config, false);

@@ -34,20 +34,30 @@ export interface AuditedLetters {
 
 type Place = Pick<StoredLetter, 'source' | 'file' | 'stream' | 'sink' | 'dataset'>;
 type Entry = Place & {
-  readonly found: { count: number; named: NamedLetter[]; missing: MissingLetters[]; dropped: { [end: string]: number } };
+  readonly found: {
+    count: number;
+    named: NamedLetter[];
+    missing: MissingLetters[];
+    dropped: { [end: string]: number };
+  };
 };
 
 export const NO_LETTERS: AuditedLetters = { count: 0, named: [], missing: [], dropped: {} };
 
 /** Reads all files, one at a time. `rows`: which should be there, as of before; `again` reads them where some are not. Throws `E_DATA_DIR` where they cannot be listed. */
-export function collectLetters(folder: string, rows: readonly IndexedLetters[], again: () => readonly IndexedLetters[]) {
+export function collectLetters(
+  folder: string,
+  rows: readonly IndexedLetters[],
+  again: () => readonly IndexedLetters[],
+) {
   const letters = new DeadLetters(folder, Infinity);
   const byPlace = new Map<string, Entry>();
   const problems: string[] = [];
   /** Events by id and stream, and files that cannot be read. */
   const seen = new Map<string, number>();
   const broken = new Set<string>();
-  const keyOf = (stream: string, sink: string, dataset: string): string => JSON.stringify([stream, sinkOf(sink), dataset]);
+  const keyOf = (stream: string, sink: string, dataset: string): string =>
+    JSON.stringify([stream, sinkOf(sink), dataset]);
   const entryOf = ({ source, file, stream, sink, dataset }: Place): Entry['found'] => {
     const key = keyOf(stream, sink, dataset);
     const entry = byPlace.get(key) ?? {

@@ -43,11 +43,15 @@ export class Locator {
 
   /** Rotation usually keeps the inode and the folder; a copy has neither, and only the agent recognises it. */
   locate({ path, identity, startAt, seenSize = 0, compressedEnd, marks }: AuditedStream): Located {
-    const readTo = Math.max(startAt, ...marks.flatMap(({ settledTo, pending }) => [settledTo, ...pending.map(({ to }) => to)]));
+    const readTo = Math.max(
+      startAt,
+      ...marks.flatMap(({ settledTo, pending }) => [settledTo, ...pending.map(({ to }) => to)]),
+    );
     // An agent that reads entries again finds out what the journal no longer has.
     if (path.startsWith(JOURNAL_PATH)) return { path, startAt, end: readTo, readableTo: Infinity };
     const known = identity?.path ?? path;
-    const place = identity && (this.#matched.get(inodeKey(identity)) ?? this.#beside([known, identity.realPath ?? path], identity));
+    const place =
+      identity && (this.#matched.get(inodeKey(identity)) ?? this.#beside([known, identity.realPath ?? path], identity));
     if (isCompressedName(known)) {
       const end = compressedEnd ? (compressedEnd.contentSize ?? readTo) : undefined;
       return { path: place?.path, startAt, end, readableTo: place ? Infinity : undefined };

@@ -9,11 +9,23 @@ export const REASONS: Readonly<Record<LossReason, { readonly why: string; readon
   deleted: { why: 'its file was deleted before it was read', fix: KEEP_ROTATED },
   truncated: { why: 'its file was truncated or replaced before it was read, and no copy was found', fix: KEEP_ROTATED },
   cut_off: { why: 'cut off the end of its file before it was read', fix: 'have the program append only' },
-  given_up: { why: 'its file had no name any more and was given up', fix: 'the log says why; raise max_deleted_bytes where it names that' },
+  given_up: {
+    why: 'its file had no name any more and was given up',
+    fix: 'the log says why; raise max_deleted_bytes where it names that',
+  },
   damaged: { why: 'its compressed file is damaged (compressed bytes)', fix: 'put a whole file in its place' },
-  not_taken: { why: 'no sink took it in time', fix: 'raise shutdown_timeout, or give the sinks more memory or a larger disk buffer' },
-  not_there_again: { why: 'it was not delivered when the agent stopped, and its file was deleted or changed meanwhile', fix: KEEP_ROTATED },
-  disk_buffer: { why: 'its file in the disk buffer was damaged or removed', fix: 'tailrace buffer verify; check the disk' },
+  not_taken: {
+    why: 'no sink took it in time',
+    fix: 'raise shutdown_timeout, or give the sinks more memory or a larger disk buffer',
+  },
+  not_there_again: {
+    why: 'it was not delivered when the agent stopped, and its file was deleted or changed meanwhile',
+    fix: KEEP_ROTATED,
+  },
+  disk_buffer: {
+    why: 'its file in the disk buffer was damaged or removed',
+    fix: 'tailrace buffer verify; check the disk',
+  },
   dropped: {
     why: 'dropped because the disk buffer was full (buffer.when_full)',
     fix: 'raise buffer.disk.max_bytes, or use when_full: block',
@@ -30,11 +42,17 @@ export interface Unplaced {
 }
 
 function describe({ reason, atMs, acknowledged }: StoredLoss): Omit<Unplaced, 'bytes'> {
-  return { state: reason === 'dropped' ? 'dropped' : 'lost', reason, at: new Date(atMs).toISOString(), acknowledged: acknowledged === 1 };
+  return {
+    state: reason === 'dropped' ? 'dropped' : 'lost',
+    reason,
+    at: new Date(atMs).toISOString(),
+    acknowledged: acknowledged === 1,
+  };
 }
 
 /** `cut_off` positions may hold other bytes by now, and `damaged` counts compressed bytes. */
-const hasPlace = ({ from, reason }: StoredLoss): boolean => from !== null && reason !== 'cut_off' && reason !== 'damaged';
+const hasPlace = ({ from, reason }: StoredLoss): boolean =>
+  from !== null && reason !== 'cut_off' && reason !== 'damaged';
 
 export function unplacedOf(losses: readonly StoredLoss[]): Unplaced[] {
   return losses.filter((loss) => !hasPlace(loss)).map((loss) => ({ bytes: loss.bytes, ...describe(loss) }));

@@ -57,7 +57,11 @@ export function rangesOf({ settledTo, pending }: AuditedMark, extent: Extent, ho
   return ranges;
 }
 
-function holdsSpan(span: PendingSpan, readableTo: number | undefined, { isRunning, isSpooled }: Holders): Omit<Range, 'from' | 'to'> {
+function holdsSpan(
+  span: PendingSpan,
+  readableTo: number | undefined,
+  { isRunning, isSpooled }: Holders,
+): Omit<Range, 'from' | 'to'> {
   if (span.isSettled) return { state: 'settled' };
   if (isSpooled(span.key)) return { state: 'in_hand', where: 'disk_buffer' };
   if (readableTo !== undefined && readableTo >= span.to) return { state: 'in_hand', where: 'file' };

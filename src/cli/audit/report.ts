@@ -97,7 +97,14 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Re
   const spool = readSpoolHeaders(join(dataDir, 'spool'));
   const letters = collectLetters(join(dataDir, 'dead-letters'), kept, () => readAuditRows(dataDir).letters);
   const locator = new Locator(config);
-  const found: Found = { config, letters, losses, locator, isRunning, spooled: new Set(spool.headers.map(({ key }) => key)) };
+  const found: Found = {
+    config,
+    letters,
+    losses,
+    locator,
+    isRunning,
+    spooled: new Set(spool.headers.map(({ key }) => key)),
+  };
   const known = new Set(rows.flatMap(({ identity }) => (identity ? [inodeKey(identity)] : [])));
   const unread: StreamAudit[] = [];
   for (const source of config.sources) {
@@ -108,7 +115,9 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Re
     }
   }
   const files = rows.filter(({ identity }) => identity !== undefined).map((row) => auditFile(row, found));
-  const live = spool.headers.flatMap(({ sink, dataset, spans }) => spans.map((span) => ({ ...span, sink: sinkOf(sink), dataset })));
+  const live = spool.headers.flatMap(({ sink, dataset, spans }) =>
+    spans.map((span) => ({ ...span, sink: sinkOf(sink), dataset })),
+  );
   const others = auditOthers(live, new Set(rows.filter(({ identity }) => identity).map(({ id }) => id)), found);
   const streams = [...files.filter(({ sinks }) => sinks.length > 0), ...unread, ...others, ...auditLost(found)];
   const held: Report['held'][number][] = [];
@@ -137,7 +146,16 @@ function auditFile(row: AuditedStream, { config, letters, losses, spooled, locat
     const unplaced = unplacedOf(lost);
     const ranges = withLosses(rangesOf(mark, located, { isRunning, isSpooled: (key) => spooled.has(key) }), lost);
     const outcomes = outcomesOf(config, source, sink);
-    return [{ sink: name, dataset, settled_as: outcomes, ranges, unplaced, dead_letters: letters.take(row.id, name, dataset) }];
+    return [
+      {
+        sink: name,
+        dataset,
+        settled_as: outcomes,
+        ranges,
+        unplaced,
+        dead_letters: letters.take(row.id, name, dataset),
+      },
+    ];
   });
   const place = located.path === undefined ? {} : { now_at: located.path };
   return { source: row.source, file: row.path, ...place, stream: row.id, sinks };
@@ -146,7 +164,11 @@ function auditFile(row: AuditedStream, { config, letters, losses, spooled, locat
 type LiveSpan = Readonly<Record<'source' | 'stream' | 'sink' | 'dataset', string> & Record<'from' | 'to', number>>;
 
 /** Connections and runs, of which only unsettled events are known; and dead letters of streams that are forgotten. */
-function auditOthers(spans: readonly LiveSpan[], files: ReadonlySet<string>, { config, letters }: Found): StreamAudit[] {
+function auditOthers(
+  spans: readonly LiveSpan[],
+  files: ReadonlySet<string>,
+  { config, letters }: Found,
+): StreamAudit[] {
   const byPlace = Map.groupBy(
     spans.filter(({ stream }) => !files.has(stream)),
     ({ stream, sink, dataset }) => `${stream} ${sink} ${dataset}`,
@@ -165,7 +187,12 @@ function auditOthers(spans: readonly LiveSpan[], files: ReadonlySet<string>, { c
       config.sources.find(({ id }) => id === source),
       config.sinks.find(({ id }) => id === sink),
     );
-    return { source, file, stream, sinks: [{ sink, dataset, settled_as, ranges: [], unplaced: [], dead_letters: found }] };
+    return {
+      source,
+      file,
+      stream,
+      sinks: [{ sink, dataset, settled_as, ranges: [], unplaced: [], dead_letters: found }],
+    };
   });
   return [...held, ...left];
 }
@@ -181,12 +208,19 @@ function auditLost({ config, losses }: Found): StreamAudit[] {
 }
 
 function datasetFor(config: Config, source: string, owner: string): string {
-  const [from, into] = [config.sources.find(({ id }) => id === source), config.sinks.find(({ id }) => id === sinkOf(owner))];
+  const [from, into] = [
+    config.sources.find(({ id }) => id === source),
+    config.sinks.find(({ id }) => id === sinkOf(owner)),
+  ];
   return datasetOf(owner) ?? from?.dataset ?? into?.dataset ?? '';
 }
 
 /** The possible outcomes by the configuration: the state does not store outcomes. */
-function outcomesOf(config: Config, source: SourceConfig | undefined, sink: SinkConfig | undefined): AuditedSink['settled_as'] {
+function outcomesOf(
+  config: Config,
+  source: SourceConfig | undefined,
+  sink: SinkConfig | undefined,
+): AuditedSink['settled_as'] {
   const transforms = [source?.transform, config.transform, sink?.transform];
   const mayFilter = transforms.some((each) => each !== undefined);
   const mayDrop = mayFilter || sink?.buffer.whenFull !== 'block' || config.deadLetter.whenFull !== 'block';

@@ -46,9 +46,16 @@ function streamLines({ source, file, now_at: nowAt, stream, sinks, unread_bytes:
   const unnamed = stream === undefined ? 'bytes whose stream is not known any more' : 'a connection, or standard input';
   const isJournal = file.startsWith(JOURNAL_PATH);
   const name = isJournal ? `journal s=${file.slice(JOURNAL_PATH.length)}` : file === '' ? unnamed : printable(file);
-  const positionOf = (at?: number): string => (at === undefined ? '?' : isJournal ? `i=${at.toString(16)}` : String(at));
-  const place = file === '' || nowAt === file ? '' : nowAt === undefined ? ', not in its folder any more' : `, now ${printable(nowAt)}`;
-  const never = unread === undefined ? [] : [`  0–${unread}  unread: no position is known of it; tailrace explain says why`];
+  const positionOf = (at?: number): string =>
+    at === undefined ? '?' : isJournal ? `i=${at.toString(16)}` : String(at);
+  const place =
+    file === '' || nowAt === file
+      ? ''
+      : nowAt === undefined
+        ? ', not in its folder any more'
+        : `, now ${printable(nowAt)}`;
+  const never =
+    unread === undefined ? [] : [`  0–${unread}  unread: no position is known of it; tailrace explain says why`];
   return [
     `source ${source}: ${name}${place}${stream === undefined ? '' : `  (stream ${stream})`}`,
     ...never,
@@ -85,7 +92,16 @@ function sinkLines(
   ];
 }
 
-function heldLines({ sink, path, held, unlisted, unfinished, removed, faults, fault_count: count }: Report['held'][number]): string[] {
+function heldLines({
+  sink,
+  path,
+  held,
+  unlisted,
+  unfinished,
+  removed,
+  faults,
+  fault_count: count,
+}: Report['held'][number]): string[] {
   const countsOf = ({ batches, events, bytes }: typeof held): string =>
     `${plural(batches, 'file')}, ${plural(events, 'event')}, ${formatBytes(bytes)}`;
   const waiting = unlisted + unfinished;
@@ -95,14 +111,24 @@ function heldLines({ sink, path, held, unlisted, unfinished, removed, faults, fa
       ([key, { hours, until, ...counts }]) =>
         `    removed by ${printable(key)}: ${plural(hours, 'hour')} up to ${printable(until)}, ${countsOf(counts)}`,
     ),
-    ...(waiting > 0 ? [`    ${plural(waiting, 'file')} without a line in a manifest: the agent ends that as it goes on`] : []),
-    ...faults.map(({ path: file, key, why }) => `    ${key === undefined ? '' : `batch ${key}: `}${printable(file)}: ${printable(why)}`),
-    ...(count > faults.length ? [`    and ${plural(count - faults.length, 'more file')} that are missing or damaged`] : []),
+    ...(waiting > 0
+      ? [`    ${plural(waiting, 'file')} without a line in a manifest: the agent ends that as it goes on`]
+      : []),
+    ...faults.map(
+      ({ path: file, key, why }) =>
+        `    ${key === undefined ? '' : `batch ${key}: `}${printable(file)}: ${printable(why)}`,
+    ),
+    ...(count > faults.length
+      ? [`    and ${plural(count - faults.length, 'more file')} that are missing or damaged`]
+      : []),
     ...(count > 0 ? ['    put back what is missing; where the loss is known, remove its line from the manifest'] : []),
   ];
 }
 
-const DROPPED_BY = { command: 'with tailrace dead-letters drop', when_full: 'as they were full (dead_letter.when_full)' } as const;
+const DROPPED_BY = {
+  command: 'with tailrace dead-letters drop',
+  when_full: 'as they were full (dead_letter.when_full)',
+} as const;
 
 const HOLDERS = {
   disk_buffer: 'the disk buffer',
@@ -110,7 +136,11 @@ const HOLDERS = {
   agent: 'the running agent',
 } as const;
 
-function describeRange({ state, where, reason, ...range }: Range, settledAs: AuditedSink['settled_as'], hasLetters: boolean): string {
+function describeRange(
+  { state, where, reason, ...range }: Range,
+  settledAs: AuditedSink['settled_as'],
+  hasLetters: boolean,
+): string {
   switch (state) {
     case 'settled':
       return `${settledAs.join(' or ')}${hasLetters ? ', but for the dead letters' : ''}`;

@@ -14,7 +14,13 @@ type EventObject = Readonly<Record<string, JsonValue>>;
 export class CaseChecks {
   readonly #warnings = new Map<string, Problem>();
 
-  add(config: Config, source: SourceConfig, sink: SinkConfig, events: readonly EventObject[], read: Pick<ReadConfig, 'locateIn'>): void {
+  add(
+    config: Config,
+    source: SourceConfig,
+    sink: SinkConfig,
+    events: readonly EventObject[],
+    read: Pick<ReadConfig, 'locateIn'>,
+  ): void {
     const names = new CaseNames(transformsOf(config, source, sink));
     for (const event of events) names.look(event);
     for (const { path, index, message, fix } of names.warnings)
@@ -25,7 +31,9 @@ export class CaseChecks {
   async addTests(config: Config, read: Pick<ReadConfig, 'locateIn'>): Promise<void> {
     for (const { source: id, sink: named, file, input } of config.tests) {
       const source = config.sources.find((each) => each.id === id);
-      for (const sink of config.sinks.filter((each) => (named === undefined ? each.inputs.includes(id) : each.id === named))) {
+      for (const sink of config.sinks.filter((each) =>
+        named === undefined ? each.inputs.includes(id) : each.id === named,
+      )) {
         if (!source || transformsOf(config, source, sink).length === 0) continue;
         const events: EventObject[] = [];
         const record = ({ before }: { readonly before: string | undefined }): void => {

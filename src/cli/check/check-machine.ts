@@ -46,7 +46,13 @@ function checkDataDir(folder: string, locate: Locate): Problem[] {
   while (!existsSync(there) && there !== dirname(there)) there = dirname(there);
   if (may(there, constants.W_OK | constants.X_OK)) return [];
   const message = `this user cannot write to ${there}, where the data folder ${there === folder ? 'is' : `\`${folder}\` would be`}`;
-  return [{ ...locate('data_dir'), message, fix: 'give the user that runs the agent the right to, or set data_dir to another folder' }];
+  return [
+    {
+      ...locate('data_dir'),
+      message,
+      fix: 'give the user that runs the agent the right to, or set data_dir to another folder',
+    },
+  ];
 }
 
 const may = (path: string, mode: number): boolean => orElse(false, () => (accessSync(path, mode), true));

@@ -14,7 +14,8 @@ function datasetsOf(config: Config, sink: SinkConfig): Map<string, string> {
   const datasets = new Map<string, string>();
   for (const { id, dataset } of config.sources.filter(({ id }) => sink.inputs.includes(id))) {
     const name = dataset ?? sink.dataset;
-    if (!datasets.has(name)) datasets.set(name, dataset === undefined ? `sinks.${sink.id}.dataset` : `sources.${id}.dataset`);
+    if (!datasets.has(name))
+      datasets.set(name, dataset === undefined ? `sinks.${sink.id}.dataset` : `sources.${id}.dataset`);
   }
   return datasets;
 }

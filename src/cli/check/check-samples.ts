@@ -33,12 +33,17 @@ const MIN_FILTERED = 3;
 const MIN_OBJECTS = 10;
 const NEWLINE = 0x0a;
 /** Keys by which programs name the machine that they run on. */
-const HOST_KEY = /^(?:(?:agent|beat|k8s|kubernetes|resource|source)[._])?(?:host|node|computer|machine)(?:[._-]?(?:name|id))?$/i;
+const HOST_KEY =
+  /^(?:(?:agent|beat|k8s|kubernetes|resource|source)[._])?(?:host|node|computer|machine)(?:[._-]?(?:name|id))?$/i;
 
 type Fault = 'format' | 'time' | 'transform';
 
 /** Warnings, each at the key that fails. Reads files and nothing else. */
-export async function checkSamples(config: Config, read: Pick<ReadConfig, 'locate' | 'locateIn'>, cases: CaseChecks): Promise<Problem[]> {
+export async function checkSamples(
+  config: Config,
+  read: Pick<ReadConfig, 'locate' | 'locateIn'>,
+  cases: CaseChecks,
+): Promise<Problem[]> {
   const warnings: Problem[] = [];
   const fields = new FieldChecks();
   const locate: Locate = (path) => read.locate(path);
@@ -68,7 +73,13 @@ async function checkSource(
   let objects: readonly Record<string, JsonValue>[] = [];
   for (const sink of config.sinks.filter(({ inputs }) => inputs.includes(source.id))) {
     const trial = new Trial();
-    const previewer = await Previewer.create({ config, source, sink, log: silentLog, record: (event) => trial.add(event) });
+    const previewer = await Previewer.create({
+      config,
+      source,
+      sink,
+      log: silentLog,
+      record: (event) => trial.add(event),
+    });
     try {
       for (const path of found) {
         trial.path = path;
@@ -83,12 +94,17 @@ async function checkSource(
   }
   await fields.add(config, source, events);
   warnings.push(...warnOfZones(source, events, locate), ...warnOfOrigin(source, objects, locate));
-  for (const { fault, message, fix } of faults.values()) warnings.push({ ...locate(placeOf(config, source, fault)), message, fix });
+  for (const { fault, message, fix } of faults.values())
+    warnings.push({ ...locate(placeOf(config, source, fault)), message, fix });
   return events;
 }
 
 /** Names the zones in front of which times are not taken. */
-function warnOfZones({ id, time }: LineConfig, events: readonly Record<string, JsonValue>[], locate: Locate): Problem[] {
+function warnOfZones(
+  { id, time }: LineConfig,
+  events: readonly Record<string, JsonValue>[],
+  locate: Locate,
+): Problem[] {
   if (!('timezone' in time)) return [];
   const names = new Set(events.flatMap((event) => [...unknownZonesIn(event, time.timezone)]));
   if (names.size === 0) return [];
@@ -98,17 +114,23 @@ function warnOfZones({ id, time }: LineConfig, events: readonly Record<string, J
 }
 
 /** JSON lines pass through as they are: on many hosts nobody could tell whose they are. */
-function warnOfOrigin({ id, origin }: SourceConfig, objects: readonly Record<string, JsonValue>[], locate: Locate): Problem[] {
+function warnOfOrigin(
+  { id, origin }: SourceConfig,
+  objects: readonly Record<string, JsonValue>[],
+  locate: Locate,
+): Problem[] {
   if (origin !== undefined || objects.length < MIN_OBJECTS || objects.some((event) => namesHost(event))) return [];
   const message = `none of ${objects.length} JSON lines of \`${id}\` names its host`;
-  const fix = 'write `origin: [host, file]` here or at the top, which adds both to every event; `origin: []` where it is not wanted';
+  const fix =
+    'write `origin: [host, file]` here or at the top, which adds both to every event; `origin: []` where it is not wanted';
   return [{ ...locate(`sources.${id}`), message, fix }];
 }
 
 /** By a key of its own, or by one in an object of its. */
 function namesHost(event: Record<string, JsonValue>): boolean {
   return Object.entries(event).some(
-    ([key, value]) => HOST_KEY.test(key) || Object.keys(Object(value)).some((inner) => HOST_KEY.test(`${key}.${inner}`)),
+    ([key, value]) =>
+      HOST_KEY.test(key) || Object.keys(Object(value)).some((inner) => HOST_KEY.test(`${key}.${inner}`)),
   );
 }
 
@@ -145,12 +167,14 @@ class Trial {
   readonly objects: Record<string, JsonValue>[] = [];
   #events = 0;
   #filtered = 0;
-  readonly #faults: Record<Fault, { count: number; example?: { readonly path: string; readonly text: string; readonly reason: string } }> =
-    {
-      format: { count: 0 },
-      time: { count: 0 },
-      transform: { count: 0 },
-    };
+  readonly #faults: Record<
+    Fault,
+    { count: number; example?: { readonly path: string; readonly text: string; readonly reason: string } }
+  > = {
+    format: { count: 0 },
+    time: { count: 0 },
+    transform: { count: 0 },
+  };
 
   add({ text, before, sent, refusals, isDropped }: PreviewedEvent): void {
     this.#events += 1;
@@ -161,7 +185,9 @@ class Trial {
     const { parse_error: parse, time_error: time } = event;
     if (parse !== undefined) this.#note('format', text, textOf(parse));
     if (time !== undefined) this.#note('time', text, 'its time cannot be read');
-    const error = sent.map((event) => (JSON.parse(event) as Record<string, unknown>)['transform_error']).find((each) => each !== undefined);
+    const error = sent
+      .map((event) => (JSON.parse(event) as Record<string, unknown>)['transform_error'])
+      .find((each) => each !== undefined);
     const reason = error ?? (before === undefined ? undefined : refusals[0]) ?? (isDropped ? 'it fails' : undefined);
     if (reason !== undefined) this.#note('transform', text, textOf(reason));
   }

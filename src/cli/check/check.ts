@@ -90,14 +90,16 @@ function printReadable(
   isOnline: boolean,
   { out, error, colours }: CheckOutput,
 ): void {
-  const paint = (style: 'red' | 'yellow' | 'bold', text: string) => (colours ? styleText(style, text, { validateStream: false }) : text);
+  const paint = (style: 'red' | 'yellow' | 'bold', text: string) =>
+    colours ? styleText(style, text, { validateStream: false }) : text;
   const say = ({ file, line, column, message, fix }: Problem, mark: string) => {
     error(`${paint('bold', `${printable(file)}:${line}:${column}:`)} ${mark}${printable(message)}`);
     if (fix !== undefined) error(`  ${printable(fix)}`);
   };
   for (const warning of warnings) say(warning, `${paint('yellow', 'warning:')} `);
   for (const problem of problems) say(problem, colours ? paint('red', 'error: ') : '');
-  if (problems.length > 0) error(`${plural(problems.length, 'problem')}: the configuration would not ${isValid ? 'deliver' : 'run'}`);
+  if (problems.length > 0)
+    error(`${plural(problems.length, 'problem')}: the configuration would not ${isValid ? 'deliver' : 'run'}`);
   else if (config !== undefined) {
     const sources = `${plural(config.sources.length, 'source')} (${config.sources.map(({ id }) => id).join(', ')})`;
     const sinks = `${plural(config.sinks.length, 'sink')} (${config.sinks.map(({ id }) => id).join(', ')})`;

@@ -11,7 +11,11 @@ export function whoami(args: ConnectionArguments): Promise<number> {
 export function listUsers(args: ConnectionArguments): Promise<number> {
   return withClient(args, undefined, async (client) => {
     const permissions = (user: User) => (user.permissions ?? []).join(' ');
-    await printList(await client.users(), { id: 'id', name: 'name', email: 'email', role: 'role', permissions }, args.json);
+    await printList(
+      await client.users(),
+      { id: 'id', name: 'name', email: 'email', role: 'role', permissions },
+      args.json,
+    );
   });
 }
 

@@ -6,9 +6,18 @@ type Add = (name: CommandName, does: string, under?: Command) => Command;
 /** Runs the loaded function with the command's arguments and options; its result is the exit code. */
 type Does = (command: Command, load: () => Promise<(...given: never[]) => Promise<number>>) => void;
 
-export function addClientCommands(program: Command, command: Add, exitWith: (code: Promise<number>) => Promise<void>): void {
-  const does: Does = (added, load) => added.action(async (...given: unknown[]) => exitWith(flushed((await load())(...(given as never[])))));
-  addDatasets(program.command('datasets').description('the datasets of a service: list, get, create, update, delete, trim'), command, does);
+export function addClientCommands(
+  program: Command,
+  command: Add,
+  exitWith: (code: Promise<number>) => Promise<void>,
+): void {
+  const does: Does = (added, load) =>
+    added.action(async (...given: unknown[]) => exitWith(flushed((await load())(...(given as never[])))));
+  addDatasets(
+    program.command('datasets').description('the datasets of a service: list, get, create, update, delete, trim'),
+    command,
+    does,
+  );
   does(
     command('ingest', 'stores events of files or stdin: NDJSON, JSON or CSV, also as .gz or .zst')
       .argument('[dataset]', 'where to; left out with --archive')
@@ -45,13 +54,19 @@ function addDatasets(datasets: Command, command: Add, does: Does): void {
   const load = () => import('./datasets.ts');
   const ofDataset = (name: 'get' | 'create' | 'update' | 'delete' | 'trim', what: string) =>
     command(`datasets ${name}`, what, datasets).argument('<name>', 'of the dataset');
-  does(command('datasets list', 'every dataset that the token may see', datasets), async () => (await load()).listDatasets);
+  does(
+    command('datasets list', 'every dataset that the token may see', datasets),
+    async () => (await load()).listDatasets,
+  );
   does(ofDataset('get', 'one dataset'), async () => (await load()).getDataset);
   does(ofDataset('create', 'makes a dataset'), async () => (await load()).createDataset);
   does(ofDataset('update', 'changes the description'), async () => (await load()).updateDataset);
   does(ofDataset('delete', 'removes a dataset and all its events'), async () => (await load()).deleteDataset);
   does(
-    ofDataset('trim', 'deletes the old events of a dataset').argument('[age]', 'over which events are deleted, such as 12h or 30d'),
+    ofDataset('trim', 'deletes the old events of a dataset').argument(
+      '[age]',
+      'over which events are deleted, such as 12h or 30d',
+    ),
     async () => (await load()).trimDataset,
   );
 }

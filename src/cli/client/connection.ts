@@ -60,7 +60,8 @@ export function openConnection(args: ConnectionArguments, env: Environment): Con
 /** A 500 is a fault that the same question meets again: whoever waits sees it at once. Ingest tries on, since its events are to be stored. */
 function sayRetry({ error, waitMs, attempt, tries }: Retry): boolean {
   const isLasting = error.status === 500 && !isIngest(error);
-  if (!isLasting) say(`tailrace: ${sentenceOf(error)}; trying again in ${(waitMs / 1000).toFixed(1)} s (${attempt} of ${tries})`);
+  if (!isLasting)
+    say(`tailrace: ${sentenceOf(error)}; trying again in ${(waitMs / 1000).toFixed(1)} s (${attempt} of ${tries})`);
   return !isLasting;
 }
 
@@ -73,7 +74,8 @@ function addressOf(text: string | undefined, name: string): string | undefined {
 
 function tokenOf({ token, tokenFile }: ConnectionArguments, env: Environment): { token: string; tokenFrom: string } {
   if (token !== undefined) return { token: checkedToken(token, '--token'), tokenFrom: '--token' };
-  if (tokenFile !== undefined) return { token: readSecret({ kind: 'file', path: tokenFile }), tokenFrom: `the file ${tokenFile}` };
+  if (tokenFile !== undefined)
+    return { token: readSecret({ kind: 'file', path: tokenFile }), tokenFrom: `the file ${tokenFile}` };
   const given = nonEmpty(env['TAILRACE_TOKEN']);
   if (given !== undefined) return { token: checkedToken(given, 'TAILRACE_TOKEN'), tokenFrom: 'TAILRACE_TOKEN' };
   throw usageError(
@@ -84,14 +86,20 @@ function tokenOf({ token, tokenFile }: ConnectionArguments, env: Environment): {
 
 function checkedToken(token: string, name: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw usageError(`${name} is empty or holds a space, a line break or a character outside ASCII`, 'give the token alone, as one word');
+  throw usageError(
+    `${name} is empty or holds a space, a line break or a character outside ASCII`,
+    'give the token alone, as one word',
+  );
 }
 
 function edgeOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const parsed = parseBaseUrl(text.includes('://') ? text : `https://${text}`);
   if ('value' in parsed) return text;
-  throw usageError(`the edge domain "${quote(text, MAX_SHOWN)}" ${parsed.message}`, 'write it as `edge.example.com` or as an address');
+  throw usageError(
+    `the edge domain "${quote(text, MAX_SHOWN)}" ${parsed.message}`,
+    'write it as `edge.example.com` or as an address',
+  );
 }
 
 function prefixOf(text: string | undefined): string | undefined {

@@ -21,14 +21,20 @@ export function createDataset(name: string, args: ArgumentsOf<'datasets create'>
   checkName(name);
   return withClient(args, undefined, async (client) => {
     const { description } = args;
-    await printRecord(await client.datasets.create({ name, ...(description !== undefined && { description }) }), args.json);
+    await printRecord(
+      await client.datasets.create({ name, ...(description !== undefined && { description }) }),
+      args.json,
+    );
   });
 }
 
 export function updateDataset(name: string, args: ArgumentsOf<'datasets update'>): Promise<number> {
   const { description } = args;
-  if (description === undefined) throw usageError('update changes nothing without --description', 'give --description TEXT');
-  return withClient(args, name, async (client) => printRecord(await client.datasets.update(name, { description }), args.json));
+  if (description === undefined)
+    throw usageError('update changes nothing without --description', 'give --description TEXT');
+  return withClient(args, name, async (client) =>
+    printRecord(await client.datasets.update(name, { description }), args.json),
+  );
 }
 
 export function deleteDataset(name: string, args: ArgumentsOf<'datasets delete'>): Promise<number> {
@@ -41,9 +47,14 @@ export function deleteDataset(name: string, args: ArgumentsOf<'datasets delete'>
   });
 }
 
-export function trimDataset(name: string, duration: string | undefined, args: ArgumentsOf<'datasets trim'>): Promise<number> {
+export function trimDataset(
+  name: string,
+  duration: string | undefined,
+  args: ArgumentsOf<'datasets trim'>,
+): Promise<number> {
   const keep = duration ?? args.maxDuration;
-  if (keep === undefined) throw usageError('trim needs the age over which events are deleted', 'such as `tailrace datasets trim logs 30d`');
+  if (keep === undefined)
+    throw usageError('trim needs the age over which events are deleted', 'such as `tailrace datasets trim logs 30d`');
   return withClient(args, name, async (client) => {
     if (!(await confirm(`Delete the events of ${name} that are older than ${keep}?`, args.yes))) return 1;
     const numDeleted = await client.datasets.trim(name, keep);

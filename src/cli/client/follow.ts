@@ -32,7 +32,11 @@ const MOST_ROWS = 50_000;
 const FIRST_ROWS = 10;
 
 /** Resolves when `stopping` aborts, or `limit` events were shown. Throws a `ClientError` for a refusal, a `UsageError` for a query that gives no events. */
-export async function follow(client: Client, apl: string, { output, start, limit, stopping }: FollowOptions): Promise<void> {
+export async function follow(
+  client: Client,
+  apl: string,
+  { output, start, limit, stopping }: FollowOptions,
+): Promise<void> {
   const window = new FollowWindow(performance.now(), HOLD_MS);
   const write = rowWriter(output);
   let [isFirst, isAway, shown] = [true, false, 0];
@@ -66,17 +70,35 @@ function narrowed(apl: string, seconds: number): string {
 }
 
 /** All rows of the answer, oldest first. */
-async function ask(client: Client, apl: string, startTime: string, signal: AbortSignal, isFirst: boolean): Promise<Rows> {
-  const options = { startTime, endTime: 'now+1d', limit: CLIENT_PAGE_ROWS, includeCursorField: true, noCache: true, signal };
+async function ask(
+  client: Client,
+  apl: string,
+  startTime: string,
+  signal: AbortSignal,
+  isFirst: boolean,
+): Promise<Rows> {
+  const options = {
+    startTime,
+    endTime: 'now+1d',
+    limit: CLIENT_PAGE_ROWS,
+    includeCursorField: true,
+    noCache: true,
+    signal,
+  };
   let all: Rows = { name: '', columns: [], rows: [] };
-  for await (const result of pagesOf(client, apl, { ...options, ...(isFirst ? {} : { streamingDuration: `${HOLD_MS}ms` }) })) {
+  for await (const result of pagesOf(client, apl, {
+    ...options,
+    ...(isFirst ? {} : { streamingDuration: `${HOLD_MS}ms` }),
+  })) {
     refuseSummary(result);
     const [page] = rowsOfTables(result);
     if (page) all = joined(all, page);
     // A page that is not full is the last one.
     if ((page?.rows.length ?? 0) < CLIENT_PAGE_ROWS) break;
     if (all.rows.length >= MOST_ROWS) {
-      say(`tailrace: more than ${plural(MOST_ROWS, 'event')} came at once, the oldest are left out; a narrower query shows all`);
+      say(
+        `tailrace: more than ${plural(MOST_ROWS, 'event')} came at once, the oldest are left out; a narrower query shows all`,
+      );
       break;
     }
   }
@@ -108,7 +130,11 @@ function newRows({ columns, rows }: Rows, window: FollowWindow): (readonly unkno
 
 function withoutCursor({ columns, rows, ...rest }: Rows): Rows {
   const keep = columns.flatMap((name, index) => (name === '_cursor' ? [] : [index]));
-  return { ...rest, columns: keep.map((index) => columns[index]!), rows: rows.map((row) => keep.map((index) => row[index])) };
+  return {
+    ...rest,
+    columns: keep.map((index) => columns[index]!),
+    rows: rows.map((row) => keep.map((index) => row[index])),
+  };
 }
 
 /** The service stopped, restarts or is busy. A 500 to the first question is a fault that the next one meets again. */

@@ -37,7 +37,10 @@ export async function ingestArchive(folder: string, dataset: string | undefined,
     const run = new ArchiveRun(args, progress);
     const all = await listHours(root, (path, why) => run.leaveOut(path, why));
     if (all.length === 0 && run.leftOut === 0)
-      throw usageError(`"${folder}" is no archive: it has no folder DATASET/YYYY-MM-DD/HH`, 'give the `path` of an archive sink');
+      throw usageError(
+        `"${folder}" is no archive: it has no folder DATASET/YYYY-MM-DD/HH`,
+        'give the `path` of an archive sink',
+      );
     const hours = all.filter((hour) => timeOfHour(hour) >= since);
     return withClient(
       args,
@@ -52,12 +55,25 @@ export async function ingestArchive(folder: string, dataset: string | undefined,
 }
 
 /** Resolves with false where `stop` came first. Says where to go on after that, and after a failure; each day, as a kill leaves no time to. */
-async function sendHours(run: ArchiveRun, client: Client, root: string, hours: readonly string[], progress: Progress, stop: AbortSignal) {
+async function sendHours(
+  run: ArchiveRun,
+  client: Client,
+  root: string,
+  hours: readonly string[],
+  progress: Progress,
+  stop: AbortSignal,
+) {
   let at = 0;
   const name = (): string => `${dayOf(hours[at]!)} ${hours[at]!.slice(-2)}h ${at + 1}/${hours.length}`;
   try {
     for (; at < hours.length; at++) {
-      await run.sendHour(client, root, hours[at]!, () => progress.show(() => describeProgress(name(), run.totals)), stop);
+      await run.sendHour(
+        client,
+        root,
+        hours[at]!,
+        () => progress.show(() => describeProgress(name(), run.totals)),
+        stop,
+      );
       if (stop.aborted) return false;
       const next = hours[at + 1];
       if (next !== undefined && dayOf(next) !== dayOf(hours[at]!))
@@ -66,21 +82,30 @@ async function sendHours(run: ArchiveRun, client: Client, root: string, hours: r
     return true;
   } finally {
     progress.end();
-    if (at < hours.length) say(`tailrace: to go on from here, add --since ${dayOf(hours[at]!)}T${hours[at]!.slice(-2)}:00Z`);
+    if (at < hours.length)
+      say(`tailrace: to go on from here, add --since ${dayOf(hours[at]!)}T${hours[at]!.slice(-2)}:00Z`);
   }
 }
 
 /** The first hour that is wanted, as `YYYY-MM-DD/HH`. Throws `UsageError`. */
 function checkArguments(folder: string, dataset: string | undefined, args: Args): string {
   if (dataset !== undefined)
-    throw usageError(`the folders of an archive name its datasets, and "${dataset}" was given, too`, 'leave it or --archive out');
+    throw usageError(
+      `the folders of an archive name its datasets, and "${dataset}" was given, too`,
+      'leave it or --archive out',
+    );
   const wrong = NOT_TAKEN.find((name) => args[name] !== undefined);
   const flag = wrong?.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  if (flag !== undefined) throw usageError(`--archive does not take --${flag}`, 'leave it out: events of an archive are sent as they are');
+  if (flag !== undefined)
+    throw usageError(`--archive does not take --${flag}`, 'leave it out: events of an archive are sent as they are');
   try {
     if (!statSync(folder).isDirectory()) throw new Error('it is no folder');
   } catch (cause) {
-    throw usageError(`cannot read the archive "${folder}": ${messageOf(cause)}`, 'nothing was sent; correct the path', cause);
+    throw usageError(
+      `cannot read the archive "${folder}": ${messageOf(cause)}`,
+      'nothing was sent; correct the path',
+      cause,
+    );
   }
   return args.since === undefined ? '' : timeOfHour(hourPath('', timeOf('--since', args.since, Date.now())));
 }
@@ -106,7 +131,8 @@ class ArchiveRun {
     if (this.#named.length === CLIENT_NAMED_FAILURES) return undefined;
     this.#named.push({ file, reason });
     this.#progress.say(`tailrace: left out ${file}: ${reason}`);
-    if (this.#named.length === CLIENT_NAMED_FAILURES) this.#progress.say('tailrace: what else is left out is counted, not named');
+    if (this.#named.length === CLIENT_NAMED_FAILURES)
+      this.#progress.say('tailrace: what else is left out is counted, not named');
     return undefined;
   }
 
@@ -150,7 +176,9 @@ class ArchiveRun {
   }
 
   /** The key and events of a file that is whole; undefined for any other, which is named. */
-  async #textOf(part: HourPart): Promise<{ readonly key: string; readonly content: Buffer; readonly events: Buffer } | undefined> {
+  async #textOf(
+    part: HourPart,
+  ): Promise<{ readonly key: string; readonly content: Buffer; readonly events: Buffer } | undefined> {
     if (part.kind === 'damaged') return this.leaveOut(part.path, part.why);
     if (part.kind === 'unfinished')
       return this.leaveOut(part.path, 'it is not whole; the agent that wrote it writes it anew when it starts again');
@@ -163,13 +191,22 @@ class ArchiveRun {
     }
     const found = countEvents(events);
     if (part.kind === 'listed' && found !== part.entry.events)
-      return this.leaveOut(part.path, `it has ${plural(found, 'event')}, the manifest says ${groupDigits(part.entry.events)}`);
+      return this.leaveOut(
+        part.path,
+        `it has ${plural(found, 'event')}, the manifest says ${groupDigits(part.entry.events)}`,
+      );
     return { key, content, events };
   }
 
   asJson(archive: string): object {
     const files = [...this.#datasets.values()].reduce((sum, each) => sum + each.files, 0);
-    return { archive, datasets: Object.fromEntries(this.#datasets), files, left_out: this.#named, ...countsOf(this.totals) };
+    return {
+      archive,
+      datasets: Object.fromEntries(this.#datasets),
+      files,
+      left_out: this.#named,
+      ...countsOf(this.totals),
+    };
   }
 
   describe(): string {
@@ -177,7 +214,9 @@ class ArchiveRun {
     const into = names.length > 3 ? plural(names.length, 'dataset') : names.join(', ') || 'no dataset';
     const files = [...this.#datasets.values()].reduce((sum, each) => sum + each.files, 0);
     if (this.leftOut > 0)
-      say(`tailrace: ${plural(this.leftOut, 'path')} left out; tailrace ingest DATASET FILE sends what can be read of a file`);
+      say(
+        `tailrace: ${plural(this.leftOut, 'path')} left out; tailrace ingest DATASET FILE sends what can be read of a file`,
+      );
     for (const [name, { files: sent }] of this.#datasets)
       if (sent > SERVICE_KEPT_KEYS)
         say(

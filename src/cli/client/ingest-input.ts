@@ -84,7 +84,10 @@ async function* readable(source: AsyncIterable<Uint8Array>, name: string): Async
   }
 }
 
-async function* counted(source: AsyncIterable<Uint8Array>, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+async function* counted(
+  source: AsyncIterable<Uint8Array>,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) {
     onBytes(chunk.length);
     yield chunk;

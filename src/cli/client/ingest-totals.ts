@@ -20,7 +20,15 @@ export interface Totals extends Record<(typeof COUNTED)[number] | 'readBytes' | 
 }
 
 export function newTotals(bytes: number | undefined): Totals {
-  const counts = { readBytes: 0, ingested: 0, failed: 0, processedBytes: 0, blocksCreated: 0, walLength: 0, requests: 0 };
+  const counts = {
+    readBytes: 0,
+    ingested: 0,
+    failed: 0,
+    processedBytes: 0,
+    blocksCreated: 0,
+    walLength: 0,
+    requests: 0,
+  };
   return { startedAt: performance.now(), bytes, ...counts, failures: [] };
 }
 
@@ -43,14 +51,16 @@ export function follow(
       if (totals.failures.length >= CLIENT_NAMED_FAILURES) return;
       totals.failures.push({ file, ...failed });
       progress.say(describeFailed(file, failed));
-      if (totals.failures.length === CLIENT_NAMED_FAILURES) progress.say('tailrace: further failures are counted, not named');
+      if (totals.failures.length === CLIENT_NAMED_FAILURES)
+        progress.say('tailrace: further failures are counted, not named');
     },
   };
 }
 
 export function describeProgress(name: string, { startedAt, bytes, readBytes, ingested, failed }: Totals): string {
   const seconds = Math.max(0.001, (performance.now() - startedAt) / 1000);
-  const share = bytes === undefined || bytes === 0 ? '' : ` of ${formatBytes(bytes)} (${Math.floor((100 * readBytes) / bytes)}%)`;
+  const share =
+    bytes === undefined || bytes === 0 ? '' : ` of ${formatBytes(bytes)} (${Math.floor((100 * readBytes) / bytes)}%)`;
   const rate = `${Math.round(ingested / seconds).toLocaleString('en')}/s, ${formatBytes(readBytes / seconds)}/s`;
   return `${cut(basename(name), 24)}  ${formatBytes(readBytes)}${share}  ${plural(ingested, 'event')} (${rate})${failed === 0 ? '' : `  ${failed} failed`}`;
 }

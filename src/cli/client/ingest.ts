@@ -13,17 +13,24 @@ import { ensureDataset, withClient } from './with-client.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 
 /** Resolves with 0 when every event was stored, else 1. */
-export function ingest(dataset: string | undefined, files: readonly string[], args: ArgumentsOf<'ingest'>): Promise<number> {
+export function ingest(
+  dataset: string | undefined,
+  files: readonly string[],
+  args: ArgumentsOf<'ingest'>,
+): Promise<number> {
   if (dataset === undefined)
     throw usageError(
       'no dataset is named, which events are to go to',
       'write tailrace ingest DATASET [FILE…], or give --archive DIR (tailrace ingest --help shows its arguments and options)',
     );
-  if (args.since !== undefined) throw usageError('--since chooses hours of an archive', 'give --archive DIR, too, or leave it out');
+  if (args.since !== undefined)
+    throw usageError('--since chooses hours of an archive', 'give --archive DIR, too, or leave it out');
   const inputs = openInputs(files);
   const labels = args.labels === undefined ? undefined : parseLabels(args.labels);
   const sizes = inputs.map(({ bytes }) => bytes);
-  const totals = newTotals(sizes.includes(undefined) ? undefined : sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0));
+  const totals = newTotals(
+    sizes.includes(undefined) ? undefined : sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0),
+  );
   const options: Omit<StreamOptions, 'format'> = {
     timestampField: args.timestampField,
     timestampFormat: args.timestampFormat,

@@ -59,7 +59,11 @@ function instantOf(bound: Bound | undefined, nowMs: number): number | undefined 
 function bound(option: string, given: string, nowMs: number, after: Bound | undefined): Bound {
   const text = given.trim().toLowerCase();
   // The service reads these, with all their digits, and numbers since 1970.
-  if (/^now(?:\(\))?(?:\s*[+-]\s*[\da-zµ.]+)?$|^\d{4}-\d\d-\d\dt\S+(?:z|[+-]\d\d:?\d\d)$|^[+-]?\d{5,}(?:\.\d+)?$/.test(text))
+  if (
+    /^now(?:\(\))?(?:\s*[+-]\s*[\da-zµ.]+)?$|^\d{4}-\d\d-\d\dt\S+(?:z|[+-]\d\d:?\d\d)$|^[+-]?\d{5,}(?:\.\d+)?$/.test(
+      text,
+    )
+  )
     return given.trim();
   const read = relative(text) ?? local(text, nowMs, typeof after === 'number' ? after : undefined);
   if (read !== undefined) return read;
@@ -74,7 +78,8 @@ const noTime = (option: string, given: string) =>
 
 /** `1h`, `-1h`, `now-1h`, `now() - 1 hour`, `1h30m ago`; `now+5m` lies ahead. */
 function relative(text: string): string | undefined {
-  const [, sign = '-', distance = ''] = /^(?:now(?:\(\))?\s*(?=[+-]))?([+-])?\s*(\d.{0,40}?)(?:\s+ago)?$/.exec(text) ?? [];
+  const [, sign = '-', distance = ''] =
+    /^(?:now(?:\(\))?\s*(?=[+-]))?([+-])?\s*(\d.{0,40}?)(?:\s+ago)?$/.exec(text) ?? [];
   let [seconds, at] = [0, 0];
   for (const [part, count = '', unit = ''] of distance.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gy)) {
     const factor = UNITS.find(([names]) => names.test(unit))?.[1];
@@ -99,7 +104,8 @@ function local(text: string, nowMs: number, after: number | undefined): number |
   /** That time on a day so many days from that of `ms`. */
   const near = (ms: number, days: number): number => {
     const date = new Date(ms + (offset ?? 0));
-    if (offset !== undefined) return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + days, ...clock) - offset;
+    if (offset !== undefined)
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + days, ...clock) - offset;
     return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, ...clock).getTime();
   };
   const named = day === undefined ? undefined : DAYS_BACK[day];

@@ -30,15 +30,25 @@ const EXAMPLE = '`tailrace query \'logs | where level == "error" | take 10\'`';
 const HOW_TO_ASK = `give it as one argument, such as ${EXAMPLE}`;
 
 /** Resolves with 0. `words` are the arguments that were given, of which the text is the first. */
-export async function query(text: string | undefined, args: ArgumentsOf<'query'>, { args: words }: Pick<Command, 'args'>): Promise<number> {
-  if (words.length > 1) throw usageError(`a query is one argument, and ${words.length} were given`, `put it in quotes, such as ${EXAMPLE}`);
+export async function query(
+  text: string | undefined,
+  args: ArgumentsOf<'query'>,
+  { args: words }: Pick<Command, 'args'>,
+): Promise<number> {
+  if (words.length > 1)
+    throw usageError(`a query is one argument, and ${words.length} were given`, `put it in quotes, such as ${EXAMPLE}`);
   const asked = checkQuery(await readQuery(text, args));
   const dataset = args.dataset ?? datasetIn(asked);
   return withClient(args, dataset, async (client) => {
     try {
       if (args.follow) await followUntilStopped(client, asked, args);
       else
-        await show(args.dataset === undefined ? tabularPages(client, asked, args) : legacyPages(client, asked, args.dataset, args), args);
+        await show(
+          args.dataset === undefined
+            ? tabularPages(client, asked, args)
+            : legacyPages(client, asked, args.dataset, args),
+          args,
+        );
     } catch (error) {
       if (error instanceof ClientError) pointAt(asked, error.body);
       throw error;
@@ -49,7 +59,9 @@ export async function query(text: string | undefined, args: ArgumentsOf<'query'>
 /** Ends with 0 at Ctrl-C. */
 async function followUntilStopped(client: Client, asked: string, args: ArgumentsOf<'query'>): Promise<void> {
   const { dataset, end, all, limit = Infinity, output, json } = args;
-  const clash = Object.entries({ '--dataset': dataset, '--end': end, '--all': all }).find(([, value]) => value !== undefined)?.[0];
+  const clash = Object.entries({ '--dataset': dataset, '--end': end, '--all': all }).find(
+    ([, value]) => value !== undefined,
+  )?.[0];
   if (clash !== undefined) throw usageError(`--follow does not go with ${clash}`, 'leave one of the two out');
   const { startTime: start = 'now-1h' } = rangeOf(args, Date.now());
   const { follow } = await import('./follow.ts');
@@ -88,7 +100,8 @@ async function show(pages: AsyncIterable<Page>, args: ArgumentsOf<'query'>): Pro
         if (index > 0) await write(`\n${heading(table.name)}\n`);
         await (writers[index] ??= rowWriter(output))(table);
       }
-    if (!process.stdout.isTTY) progress.show(() => `${plural(count, 'row')} of ${first!.rowsMatched.toLocaleString('en')}`);
+    if (!process.stdout.isTTY)
+      progress.show(() => `${plural(count, 'row')} of ${first!.rowsMatched.toLocaleString('en')}`);
     if (count >= (args.limit ?? (args.all ? Infinity : 0))) break;
   }
   progress.end();
@@ -118,13 +131,23 @@ async function* tabularPages(client: Client, apl: string, args: ArgumentsOf<'que
     yield { result, status: result.status, rows: rowsOfTables(result), isPage: isPage(result) };
 }
 
-async function* legacyPages(client: Client, text: string, dataset: string, args: ArgumentsOf<'query'>): AsyncGenerator<Page> {
+async function* legacyPages(
+  client: Client,
+  text: string,
+  dataset: string,
+  args: ArgumentsOf<'query'>,
+): AsyncGenerator<Page> {
   const range = rangeOf(args, Date.now());
   const limit = pageRows(args);
   const asked = { ...parseLegacy(text), ...range, ...(limit !== undefined && { limit }) };
   const pages = pagesOfDataset(client, dataset, asked, args.cache === false ? { noCache: true } : {});
   for await (const result of pages)
-    yield { result, status: result.status, rows: [rowsOfLegacy(result, args.series === true)], isPage: isPage(result, asked.order) };
+    yield {
+      result,
+      status: result.status,
+      rows: [rowsOfLegacy(result, args.series === true)],
+      isPage: isPage(result, asked.order),
+    };
 }
 
 /** From the argument, `--file`, or stdin. Throws `UsageError`. */
@@ -139,7 +162,8 @@ async function readQuery(text: string | undefined, { file, dataset }: ArgumentsO
   }
   // Without a filter a structured query needs no text.
   if (text === undefined && dataset !== undefined) return '{}';
-  if (text === undefined && process.stdin.isTTY) throw usageError('no query: no text was given, and stdin is a terminal', HOW_TO_ASK);
+  if (text === undefined && process.stdin.isTTY)
+    throw usageError('no query: no text was given, and stdin is a terminal', HOW_TO_ASK);
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
@@ -194,5 +218,7 @@ function sayMessages({ messages }: QueryStatus): void {
 
 function sayEnd(count: number, { rowsMatched, elapsedTime, isPartial }: QueryStatus, isCut: boolean): void {
   const rows = isCut ? `${count.toLocaleString('en')} of ${plural(rowsMatched, 'matching row')}` : plural(count, 'row');
-  say(`${rows}, ${(elapsedTime / 1000).toFixed(0)} ms${isPartial ? ', partial' : ''}${isCut ? '; --limit N or --all for more' : ''}`);
+  say(
+    `${rows}, ${(elapsedTime / 1000).toFixed(0)} ms${isPartial ? ', partial' : ''}${isCut ? '; --limit N or --all for more' : ''}`,
+  );
 }

@@ -36,7 +36,8 @@ export function createToken(name: string, args: ArgumentsOf<'tokens create'>): P
   return withTokens(args, async (tokens) => {
     const created = await tokens.create(wanted);
     await write(`${args.json ? JSON.stringify(created) : created.token}\n`);
-    if (!args.json) say(`The token ${name} (${created.id}) is made. It is shown this once: the service keeps only its hash.`);
+    if (!args.json)
+      say(`The token ${name} (${created.id}) is made. It is shown this once: the service keeps only its hash.`);
   });
 }
 
@@ -67,7 +68,8 @@ function newToken(name: string, args: ArgumentsOf<'tokens create'>, nowMs: numbe
       `the token "${name}" could do nothing`,
       'give --ingest, --query or --trim with datasets (or "*"), --manage-datasets, --manage-tokens, or --personal',
     );
-  if (personal && hasRights) throw usageError('a personal token has the rights of its user', 'give --personal alone, or none of it');
+  if (personal && hasRights)
+    throw usageError('a personal token has the rights of its user', 'give --personal alone, or none of it');
   return {
     name,
     ...(description !== undefined && { description }),
@@ -91,12 +93,18 @@ function rightsOf({ datasetCapabilities, orgCapabilities }: Token): string {
   const byArea = new Map<string, string[]>();
   for (const [dataset, areas] of Object.entries(datasetCapabilities ?? {}))
     for (const area of Object.keys(areas)) byArea.set(area, [...(byArea.get(area) ?? []), dataset]);
-  return [...[...byArea].map(([area, names]) => `${area}: ${names.join(', ')}`), ...Object.keys(orgCapabilities ?? {})].join('; ');
+  return [
+    ...[...byArea].map(([area, names]) => `${area}: ${names.join(', ')}`),
+    ...Object.keys(orgCapabilities ?? {}),
+  ].join('; ');
 }
 
 type Tokens = Pick<Client['tokens'], 'list' | 'create' | 'revoke'>;
 
-function withTokens(args: ArgumentsOf<'tokens list'>, work: (tokens: Tokens) => Promise<number | void>): Promise<number> {
+function withTokens(
+  args: ArgumentsOf<'tokens list'>,
+  work: (tokens: Tokens) => Promise<number | void>,
+): Promise<number> {
   if (args.data !== undefined) return withFolder(args.data, args, work);
   return withClient(args, undefined, async (client) => {
     try {
@@ -120,7 +128,10 @@ async function withFolder(
   work: (tokens: Tokens) => Promise<number | void>,
 ): Promise<number> {
   if (args.url !== undefined || args.token !== undefined || args.tokenFile !== undefined)
-    throw usageError('--data is for a service that is stopped, --url and --token are for one that runs', 'give one or the other');
+    throw usageError(
+      '--data is for a service that is stopped, --url and --token are for one that runs',
+      'give one or the other',
+    );
   const { openOfflineTokens } = await import('../../service/run/offline-tokens.ts');
   let offline: OfflineTokens;
   try {

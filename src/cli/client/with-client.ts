@@ -44,7 +44,10 @@ async function onlyOrganisation({ client, token, orgId }: Connection): Promise<s
 }
 
 /** Creates the dataset unless one of that name exists. */
-export async function ensureDataset(client: Client, dataset: Parameters<Client['datasets']['create']>[0]): Promise<void> {
+export async function ensureDataset(
+  client: Client,
+  dataset: Parameters<Client['datasets']['create']>[0],
+): Promise<void> {
   try {
     await client.datasets.create(dataset);
   } catch (error) {
@@ -59,19 +62,27 @@ async function explainFailure(error: unknown, connection: Connection, dataset: s
   return new TailraceError(error.code, sentenceOf(error), { fix, cause: error });
 }
 
-async function fixFor(error: ClientError, connection: Connection, dataset: string | undefined): Promise<string | undefined> {
+async function fixFor(
+  error: ClientError,
+  connection: Connection,
+  dataset: string | undefined,
+): Promise<string | undefined> {
   if (error.code === 'E_UNAUTHORIZED') return adviseOnToken(error, connection);
   const version = /\/v[12](?=\/|$)/.exec(connection.url);
   if (version !== null && (error.code === 'E_NOT_FOUND' || error.code === 'E_BAD_ANSWER'))
     return `the client adds \`${version[0]}\` itself: give the address as \`--url ${connection.url.slice(0, version.index)}\``;
   if (error.code === 'E_NOT_FOUND' && dataset !== undefined && /dataset/i.test(error.message))
     return adviseOnDataset(dataset, connection, isIngest(error));
-  if (error.code === 'E_NOT_FOUND') return error.fix ?? 'check that --url is the address of the service’s API, without /v1';
+  if (error.code === 'E_NOT_FOUND')
+    return error.fix ?? 'check that --url is the address of the service’s API, without /v1';
   return error.fix;
 }
 
 /** Which token was sent, why it may have been refused, and how to get another one. */
-function adviseOnToken({ method, url }: ClientError, { client, token, tokenFrom, orgId }: Connection): string | Promise<string> {
+function adviseOnToken(
+  { method, url }: ClientError,
+  { client, token, tokenFrom, orgId }: Connection,
+): string | Promise<string> {
   const path = new URL(url).pathname;
   const kind = token.startsWith('xaat-') ? 'API token' : token.startsWith('xapt-') ? 'personal token' : 'token';
   const sent = `the ${kind} ending in …${token.slice(-4)} (from ${tokenFrom})`;
@@ -89,7 +100,8 @@ function adviseOnToken({ method, url }: ClientError, { client, token, tokenFrom,
 async function adviseOnRole(sent: string, client: Connection['client'], orgId: string): Promise<string> {
   try {
     const organisation = (await client.orgs()).find(({ id }) => id === orgId);
-    if (!organisation) return `${sent} is of nobody in the organisation ${orgId}: \`tailrace orgs\` shows the ids that it may name`;
+    if (!organisation)
+      return `${sent} is of nobody in the organisation ${orgId}: \`tailrace orgs\` shows the ids that it may name`;
     return `${sent} is of a user with the role "${organisation.role}", which does not allow this: ask someone with a higher role to do it, or to give the user that role`;
   } catch {
     return `${sent} was sent, which the service does not know: give one that is still valid`;

@@ -41,6 +41,7 @@ function textLine(number: number): string {
 /** app.log → app.log.1 → app.log.2 … */
 function rotate(file: string): void {
   rmSync(`${file}.${KEPT_ROTATIONS}`, { force: true });
-  for (let i = KEPT_ROTATIONS - 1; i >= 1; i--) if (existsSync(`${file}.${i}`)) renameSync(`${file}.${i}`, `${file}.${i + 1}`);
+  for (let i = KEPT_ROTATIONS - 1; i >= 1; i--)
+    if (existsSync(`${file}.${i}`)) renameSync(`${file}.${i}`, `${file}.${i + 1}`);
   renameSync(file, `${file}.1`);
 }

@@ -44,7 +44,10 @@ async function readableProposals(): Promise<Proposal[]> {
   for (const type of Object.values<SourceType>(SOURCE_TYPES)) {
     const proposal = type.propose?.([], []);
     if (!proposal) continue;
-    const config = loadConfigText(`sources:\n${proposal.entry.join('\n')}\nsinks: {trial: ${trialSink()}}`, process.env);
+    const config = loadConfigText(
+      `sources:\n${proposal.entry.join('\n')}\nsinks: {trial: ${trialSink()}}`,
+      process.env,
+    );
     const { problems, warnings } = await checkMachine(config, (path) => ({ file: path, line: 1, column: 1 }));
     if (![...problems, ...warnings].some(({ file }) => file.startsWith('sources.'))) readable.push(proposal);
   }
@@ -64,4 +67,5 @@ function findMachineLogs(): string[] {
   return globs.filter(([place]) => isReadable(place)).map(([, glob]) => glob);
 }
 
-const isReadable = (place: string): boolean => orElse(false, () => !statSync(place).isDirectory() || readdirSync(place).length >= 0);
+const isReadable = (place: string): boolean =>
+  orElse(false, () => !statSync(place).isDirectory() || readdirSync(place).length >= 0);

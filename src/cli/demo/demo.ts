@@ -73,11 +73,12 @@ async function runDemo(folder: string, args: ArgumentsOf<'demo'>, stopping: Prom
   const client = createClient({ url: service.address, token: tokens.TAILRACE_API_TOKEN });
   const app = startDemoApp(join(folder, 'sample-app', 'app.log'));
   try {
-    await ensureDataset(client, { name: DATASET, description: 'Logs of this machine and of a sample application' }).catch(
-      (cause: unknown) => {
-        throw new TailraceError('E_DEMO', messageOf(cause), { fix: 'use another --data folder', cause });
-      },
-    );
+    await ensureDataset(client, {
+      name: DATASET,
+      description: 'Logs of this machine and of a sample application',
+    }).catch((cause: unknown) => {
+      throw new TailraceError('E_DEMO', messageOf(cause), { fix: 'use another --data folder', cause });
+    });
     const config = join(folder, 'tailrace.yaml');
     writeFileSync(config, await demoConfig(folder, { url: service.address, dataset: DATASET, exists: true }));
     const agent = await startAgent({
@@ -86,9 +87,13 @@ async function runDemo(folder: string, args: ArgumentsOf<'demo'>, stopping: Prom
       log,
     });
     const output = outputFor(args.json === true);
-    if (!args.json) process.stdout.write(introduction(service.address, shownTokens(dataDir, service, tokens), config, agent));
+    if (!args.json)
+      process.stdout.write(introduction(service.address, shownTokens(dataDir, service, tokens), config, agent));
 
-    const timer = setInterval(() => output.show(countsOf(agent.observe())), process.stdout.isTTY ? SHOW_EVERY_MS : SHOW_EVERY_PLAIN_MS);
+    const timer = setInterval(
+      () => output.show(countsOf(agent.observe())),
+      process.stdout.isTTY ? SHOW_EVERY_MS : SHOW_EVERY_PLAIN_MS,
+    );
     output.show(countsOf(agent.observe()));
     const deadline = await stopping;
     clearInterval(timer);
@@ -99,7 +104,9 @@ async function runDemo(folder: string, args: ArgumentsOf<'demo'>, stopping: Prom
     const counts = countsOf(agent.observe());
     const inEngine = await countStored(client);
     output.show(counts);
-    output.end(`Done: stored ${inEngine} events, as the service counts them; ${counts.failed} failed, ${report.lostEvents} lost.`);
+    output.end(
+      `Done: stored ${inEngine} events, as the service counts them; ${counts.failed} failed, ${report.lostEvents} lost.`,
+    );
     output.end(
       args.keep === true
         ? howToGoOn(folder, config, service.address)
@@ -156,7 +163,11 @@ function shownTokens(dataDir: string, { address, credentials }: Service, tokens:
   const { TAILRACE_PERSONAL_TOKEN: personal, TAILRACE_API_TOKEN: api } = tokens;
   if (process.stdout.isTTY) return { page: signedIn(address, personal), api, note: '' };
   const file = writeFirstTokens(dataDir, address, credentials.orgId, madeTokens(credentials, {}));
-  return { page: `${address}/`, api: `$(grep -o 'xaat-[^"]*' ${shellWord(file)} | head -n 1)`, note: `  tokens   ${file}\n` };
+  return {
+    page: `${address}/`,
+    api: `$(grep -o 'xaat-[^"]*' ${shellWord(file)} | head -n 1)`,
+    note: `  tokens   ${file}\n`,
+  };
 }
 
 /** Ends the tokens of this run in a folder that is kept. */
@@ -169,7 +180,10 @@ async function endTokens(dataDir: string): Promise<void> {
 }
 
 async function countStored(client: Client): Promise<number> {
-  const { buckets } = await client.queryDataset(DATASET, { startTime: '1970-01-01T00:00:00Z', aggregations: [{ op: 'count' }] });
+  const { buckets } = await client.queryDataset(DATASET, {
+    startTime: '1970-01-01T00:00:00Z',
+    aggregations: [{ op: 'count' }],
+  });
   return Number(buckets.totals?.[0]?.aggregations?.[0]?.value ?? 0);
 }
 
@@ -241,7 +255,8 @@ function textOf({ files, read, stored, failed, lagBytes }: Counts): string {
 /** JSON for scripts, one line that is written over on a terminal, else a line each time. */
 function outputFor(isJson: boolean): Output {
   const { stdout, stderr } = process;
-  if (isJson) return { show: (counts) => stdout.write(`${JSON.stringify(counts)}\n`), end: (text) => stderr.write(`${text}\n`) };
+  if (isJson)
+    return { show: (counts) => stdout.write(`${JSON.stringify(counts)}\n`), end: (text) => stderr.write(`${text}\n`) };
   const [before, after] = stdout.isTTY ? ['\r\u001B[K', ''] : ['', '\n'];
   return {
     show: (counts) => stdout.write(`${before}${textOf(counts)}${after}`),

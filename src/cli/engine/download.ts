@@ -56,7 +56,11 @@ export async function download({ url, integrity, to, signal, progress }: Downloa
   }
   const found = `sha512-${hash.digest('base64')}`;
   if (found !== integrity)
-    throw new TailraceError('E_ENGINE_CHECKSUM', `${url} is not what this program was built with: it is ${found}, wanted ${integrity}`, {
-      fix: 'run it again; if it stays so, the registry serves another file: name another one with --registry',
-    });
+    throw new TailraceError(
+      'E_ENGINE_CHECKSUM',
+      `${url} is not what this program was built with: it is ${found}, wanted ${integrity}`,
+      {
+        fix: 'run it again; if it stays so, the registry serves another file: name another one with --registry',
+      },
+    );
 }

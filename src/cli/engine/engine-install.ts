@@ -1,7 +1,13 @@
 /** `tailrace engine install`: the embedded engine for a program that came without it. */
 import { resolve, dirname, join } from 'node:path';
 import { TailraceError, UsageError, codeOf, messageOf } from '../../core/errors.ts';
-import { engineFolder, engineVersion, howToInstall, packagesFor, versionFolder } from '../../service/engine/installed.ts';
+import {
+  engineFolder,
+  engineVersion,
+  howToInstall,
+  packagesFor,
+  versionFolder,
+} from '../../service/engine/installed.ts';
 import { untilStopped } from '../client/output/progress.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 import { createReadStream, existsSync } from 'node:fs';
@@ -16,12 +22,21 @@ import { trimEndOf } from '../../core/text/trim-end.ts';
 const NPM = 'https://registry.npmjs.org/';
 
 /** Resolves to the exit code: 0 installed or there already, 1 failed. Throws `TailraceError`. */
-export async function engineInstall({ folder, registry, json = false }: ArgumentsOf<'engine install'>): Promise<number> {
+export async function engineInstall({
+  folder,
+  registry,
+  json = false,
+}: ArgumentsOf<'engine install'>): Promise<number> {
   const packages = packagesFor();
-  if (!packages) throw new TailraceError('E_ENGINE_MISSING', 'there is no embedded engine for this machine', { fix: howToInstall() });
+  if (!packages)
+    throw new TailraceError('E_ENGINE_MISSING', 'there is no embedded engine for this machine', {
+      fix: howToInstall(),
+    });
   const from = registry ?? process.env['npm_config_registry'] ?? NPM;
   if (!/^https?:\/\/[^/]/.test(from))
-    throw new UsageError('E_REGISTRY', `--registry ${JSON.stringify(from)}: wanted an address`, { fix: `write it as ${NPM}` });
+    throw new UsageError('E_REGISTRY', `--registry ${JSON.stringify(from)}: wanted an address`, {
+      fix: `write it as ${NPM}`,
+    });
   const root = folder === undefined ? engineFolder(process.env) : resolve(folder);
   const target = versionFolder(root);
   const isNew = await untilStopped(
@@ -36,7 +51,9 @@ export async function engineInstall({ folder, registry, json = false }: Argument
     new TailraceError('E_STOPPED', 'stopped; nothing was installed'),
   );
   const message = `the embedded engine chdb ${engineVersion} is in ${target}${isNew ? '' : ' already'}`;
-  process.stdout.write(json ? `${JSON.stringify({ version: engineVersion, folder: target, installed: isNew })}\n` : `${message}\n`);
+  process.stdout.write(
+    json ? `${JSON.stringify({ version: engineVersion, folder: target, installed: isNew })}\n` : `${message}\n`,
+  );
   if (root !== engineFolder(process.env))
     process.stderr.write(`so that \`tailrace serve\` finds it: export TAILRACE_ENGINE_FOLDER=${root}\n`);
   return 0;

@@ -60,19 +60,27 @@ function readHeader(header: Buffer): { path: string; size: number; type: string 
   if (octal(148, 156) !== sum) throw refused('a checksum in it is wrong');
   const prefix = text(257, 262) === 'ustar' ? text(345, 500) : '';
   const name = text(0, 100);
-  return { path: prefix === '' ? name : `${prefix}/${name}`, size: octal(124, 136), type: String.fromCharCode(header[156]!) };
+  return {
+    path: prefix === '' ? name : `${prefix}/${name}`,
+    size: octal(124, 136),
+    type: String.fromCharCode(header[156]!),
+  };
 }
 
 /** Packages have everything in one folder, mostly `package/`. */
 function withoutFirst(path: string): string {
   const [first, ...rest] = path.split('/');
-  const isPlain = (part: string | undefined): boolean => part !== undefined && !/^\.{0,2}$/.test(part) && !/[\\\p{Cc}]/u.test(part);
-  if (rest.length === 0 || ![first, ...rest].every(isPlain)) throw refused(`the path ${JSON.stringify(path)} leads out of the package`);
+  const isPlain = (part: string | undefined): boolean =>
+    part !== undefined && !/^\.{0,2}$/.test(part) && !/[\\\p{Cc}]/u.test(part);
+  if (rest.length === 0 || ![first, ...rest].every(isPlain))
+    throw refused(`the path ${JSON.stringify(path)} leads out of the package`);
   return join(...rest);
 }
 
 function refused(reason: string): TailraceError {
-  return new TailraceError('E_ENGINE_ARCHIVE', `the archive is refused: ${reason}`, { fix: 'try another registry with --registry' });
+  return new TailraceError('E_ENGINE_ARCHIVE', `the archive is refused: ${reason}`, {
+    fix: 'try another registry with --registry',
+  });
 }
 
 /** Bytes of a stream in the pieces that are asked for. */

@@ -30,7 +30,8 @@ export class SecretFields {
     const steps: string[] = [];
     const removed = [...this.#removed];
     const redacted = [...this.#redacted].filter(
-      ([field]) => !removed.some((each) => field === each || field.startsWith(`${each}.`) || field.startsWith(`${each}[`)),
+      ([field]) =>
+        !removed.some((each) => field === each || field.startsWith(`${each}.`) || field.startsWith(`${each}[`)),
     );
     if (removed.length > 0) steps.push(`project-away ${removed.join(', ')}`);
     const calls = redacted.map(
@@ -71,5 +72,7 @@ export class SecretFields {
 /** `req.headers['set-cookie']`; undefined where a name has characters that a configuration should not be made of. */
 function fieldName(path: readonly string[]): string | undefined {
   if (!path.every((name) => /^[\w .:/$@-]{1,100}$/.test(name))) return undefined;
-  return path.map((name, at) => (/^[A-Za-z_]\w*$/.test(name) ? `${at === 0 ? '' : '.'}${name}` : `['${name}']`)).join('');
+  return path
+    .map((name, at) => (/^[A-Za-z_]\w*$/.test(name) ? `${at === 0 ? '' : '.'}${name}` : `['${name}']`))
+    .join('');
 }

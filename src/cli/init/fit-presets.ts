@@ -35,7 +35,8 @@ export async function fitPresets(names: readonly string[], path: string, head: B
   const tried = new Map<string, Lines>();
   const first = firstLines(head);
   for (const name of names) {
-    const lines = async (text: Buffer): Promise<Lines> => linesOf(await trials.run(`preset: ${name}`, path, text), name, hasTime);
+    const lines = async (text: Buffer): Promise<Lines> =>
+      linesOf(await trials.run(`preset: ${name}`, path, text), name, hasTime);
     if (first.length < head.length && (await lines(first)).begun.size === 0) continue;
     tried.set(name, await lines(head));
   }
@@ -49,7 +50,9 @@ export async function fitPresets(names: readonly string[], path: string, head: B
     const fields = [...begun.values()].flatMap(({ event }) => fieldsOf(event));
     return { name, lines, fields: fields.length, names: new Set(fields), order };
   });
-  const best = presets.toSorted((a, b) => b.lines - a.lines || rankOf(a.name) - rankOf(b.name) || b.fields - a.fields || a.order - b.order);
+  const best = presets.toSorted(
+    (a, b) => b.lines - a.lines || rankOf(a.name) - rankOf(b.name) || b.fields - a.fields || a.order - b.order,
+  );
   return { lines: auto.length, presets: best.filter(({ lines }) => lines > 0) };
 }
 
@@ -110,8 +113,12 @@ function isPairs(event: Readonly<Record<string, unknown>>, fields: readonly stri
   const words = fields.filter((key) => /^[A-Za-z_@][\w.@/-]*$/.test(key));
   const bare = fields.filter((key) => event[key] === true);
   return (
-    fields.length > 1 && words.length === fields.length && bare.length * 2 < fields.length && !String(event['msg']).startsWith('audit(')
+    fields.length > 1 &&
+    words.length === fields.length &&
+    bare.length * 2 < fields.length &&
+    !String(event['msg']).startsWith('audit(')
   );
 }
 
-const fieldsOf = (event: Readonly<Record<string, unknown>>): string[] => Object.keys(event).filter((key) => !BASE_FIELDS.has(key));
+const fieldsOf = (event: Readonly<Record<string, unknown>>): string[] =>
+  Object.keys(event).filter((key) => !BASE_FIELDS.has(key));

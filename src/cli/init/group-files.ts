@@ -31,21 +31,28 @@ export function groupByName(paths: readonly string[]): FileGroup[] {
 }
 
 /** Groups that differ in one part of the path, folder or name, become one where there are at least `least` of the same `kindOf`. */
-export function generalise(groups: readonly FileGroup[], least: number, kindOf: (group: FileGroup) => string): FileGroup[] {
+export function generalise(
+  groups: readonly FileGroup[],
+  least: number,
+  kindOf: (group: FileGroup) => string,
+): FileGroup[] {
   let merged = [...groups];
   const depth = Math.max(0, ...groups.map(({ parts }) => parts.length));
   for (let fromEnd = 1; fromEnd <= depth; fromEnd++) {
     const buckets = new Map<string, FileGroup[]>();
     for (const group of merged) {
       // Folders right below the root are never a wildcard.
-      const parts = group.parts.length - fromEnd < 1 ? group.parts : withWildcard(group.parts, group.parts.length - fromEnd);
+      const parts =
+        group.parts.length - fromEnd < 1 ? group.parts : withWildcard(group.parts, group.parts.length - fromEnd);
       const key = `${kindOf(group)}\0${parts.join('/')}`;
       buckets.set(key, [...(buckets.get(key) ?? []), group]);
     }
     merged = [...buckets.values()].flatMap((bucket) => {
       const [first] = bucket;
       if (bucket.length < least || first === undefined) return bucket;
-      return [{ parts: withWildcard(first.parts, first.parts.length - fromEnd), files: bucket.flatMap(({ files }) => files) }];
+      return [
+        { parts: withWildcard(first.parts, first.parts.length - fromEnd), files: bucket.flatMap(({ files }) => files) },
+      ];
     });
   }
   return merged;
@@ -76,7 +83,8 @@ export function separate(sources: readonly SourceFiles[]): Patterns[] {
       (glob) => findSharedPath({ include, exclude }, { include: [glob], exclude: [] }) !== undefined,
     );
     const more = shared.flatMap((glob) => [glob, ...datedForms(glob)]);
-    if (sources[from]!.files.some(compileExclude(more)) || include.every((glob) => compileInclude(glob).isLiteral)) return false;
+    if (sources[from]!.files.some(compileExclude(more)) || include.every((glob) => compileInclude(glob).isLiteral))
+      return false;
     found[from] = { include, exclude: [...exclude, ...more] };
     return !isShared(from, what);
   };
@@ -105,7 +113,9 @@ export function escapeGlob(text: string): string {
 
 /** Folders that are named by an id, as of a container or pod, come and go, and so do those in them. */
 function namelessFolders(folders: readonly string[]): string[] {
-  const first = folders.findIndex((folder) => /^[0-9a-f]{32,255}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.test(folder));
+  const first = folders.findIndex((folder) =>
+    /^[0-9a-f]{32,255}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.test(folder),
+  );
   return folders.map((folder, at) => (first >= 0 && at >= first ? '*' : folder));
 }
 

@@ -46,13 +46,17 @@ export async function init(paths: readonly string[], args: ArgumentsOf<'init'>):
   const offered: Answers = { described, proposed, to: defaults };
   const answers = args.yes === true ? offered : await ask(offered, planned, found, args);
   const chosen = answers.described.map(({ source }) => source);
-  if (chosen.length === 0 && answers.proposed.length === 0) throw new TailraceError('E_INIT', 'no source was chosen: nothing was written');
+  if (chosen.length === 0 && answers.proposed.length === 0)
+    throw new TailraceError('E_INIT', 'no source was chosen: nothing was written');
   const text = configText(chosen, answers.to, answers.proposed);
   loadConfigText(text, process.env);
   writeNew(file, text);
   if (args.json === true) await write(`${JSON.stringify(reportOf(file, answers, planned, found))}\n`);
   else {
-    const texts = [...described.map(({ source, examples }) => sourceText(source, examples)), ...proposed.map((each) => each.text)];
+    const texts = [
+      ...described.map(({ source, examples }) => sourceText(source, examples)),
+      ...proposed.map((each) => each.text),
+    ];
     if (args.yes === true) await write(`${texts.join('\n')}${skippedText(planned, found)}`);
     await write(printableLines(nextSteps(file, chosen.length, answers)));
   }
@@ -75,12 +79,14 @@ function configOf(sources: readonly PlannedSource[], to: Destination): Config | 
 
 async function describe({ sources }: Plan, config: Config | undefined, open: Candidates['open']): Promise<Described[]> {
   const described: Described[] = [];
-  for (const source of sources) described.push({ source, examples: config ? await examplesOf(config, source, open) : [] });
+  for (const source of sources)
+    described.push({ source, examples: config ? await examplesOf(config, source, open) : [] });
   return described;
 }
 
 async function sayNothing(planned: Plan, found: Candidates, { json }: ArgumentsOf<'init'>): Promise<number> {
-  if (json === true) await write(`${JSON.stringify(reportOf(undefined, { described: [], proposed: [] }, planned, found))}\n`);
+  if (json === true)
+    await write(`${JSON.stringify(reportOf(undefined, { described: [], proposed: [] }, planned, found))}\n`);
   else await write(skippedText(planned, found));
   await flush();
   say(
@@ -90,7 +96,12 @@ async function sayNothing(planned: Plan, found: Candidates, { json }: ArgumentsO
   return 1;
 }
 
-async function ask(offered: Answers, planned: Plan, found: Candidates, { url, dataset }: ArgumentsOf<'init'>): Promise<Answers> {
+async function ask(
+  offered: Answers,
+  planned: Plan,
+  found: Candidates,
+  { url, dataset }: ArgumentsOf<'init'>,
+): Promise<Answers> {
   const { to: defaults } = offered;
   const questions = new Questions();
   try {
@@ -107,7 +118,8 @@ async function ask(offered: Answers, planned: Plan, found: Candidates, { url, da
     const proposed: Proposal[] = [];
     for (const each of offered.proposed) {
       await write(`\n${each.text}`);
-      if (takesAll || (await questions.choose('Ship it? [Y]es, [n]o, [q]uit: ', ['yes', 'no'])) === 'yes') proposed.push(each);
+      if (takesAll || (await questions.choose('Ship it? [Y]es, [n]o, [q]uit: ', ['yes', 'no'])) === 'yes')
+        proposed.push(each);
     }
     await write(`\n${skippedText(planned, found)}`);
     if (chosen.length === 0 && proposed.length === 0) return { described: [], proposed, to: defaults };

@@ -38,7 +38,8 @@ export function listCandidates(paths: readonly string[]): Candidates {
   const named = paths.map((each) => resolve(each));
   for (const path of named) list.addGiven(path);
   if (paths.length === 0) {
-    for (const { path, by } of findOpenFiles()) if (isLikely(path, false)) list.add(path, `held open for writing by ${by}`, false);
+    for (const { path, by } of findOpenFiles())
+      if (isLikely(path, false)) list.add(path, `held open for writing by ${by}`, false);
     for (const place of PLACES) list.addFolder(place, `in ${place}`, 0, !/^\/(opt|srv)$/.test(place));
   }
   return { ...list.result(), open: openerOf(named.length > 0 ? named : PLACES) };
@@ -106,7 +107,12 @@ class CandidateList {
 
   result(): Omit<Candidates, 'open'> {
     const files = [...this.#files.values()].filter(({ path, why }) => why === 'named' || !this.#isRotated(path));
-    return { files, skipped: this.#skipped, rotated: this.#files.size - files.length, isCut: this.#files.size >= MAX_CANDIDATES };
+    return {
+      files,
+      skipped: this.#skipped,
+      rotated: this.#files.size - files.length,
+      isCut: this.#files.size >= MAX_CANDIDATES,
+    };
   }
 
   /** `app.log.1`, `app.log-20261121.gz` beside `app.log`. */
@@ -132,7 +138,11 @@ function isLikely(path: string, isLogFolder: boolean): boolean {
   const name = basename(path);
   if (isNoLog(name)) return false;
   return (
-    isLogFolder || /\.(?:log|out|err)(?:[._-]|$)/i.test(name) || /log$/i.test(name) || SYSTEM_NAMES.test(name) || /\/logs?\//i.test(path)
+    isLogFolder ||
+    /\.(?:log|out|err)(?:[._-]|$)/i.test(name) ||
+    /log$/i.test(name) ||
+    SYSTEM_NAMES.test(name) ||
+    /\/logs?\//i.test(path)
   );
 }
 

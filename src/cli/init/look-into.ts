@@ -44,7 +44,8 @@ export interface NoLog {
 /** `open`: as `openerOf` makes it. */
 export function lookInto(path: string, open: Open): LogFile | NoLog {
   const skip = (reason: string, fix?: string): NoLog => ({ kind: 'skipped', path, reason, fix });
-  if (/\p{Cc}/u.test(path) || path.includes('\uFFFD')) return skip('a name that cannot stand in a configuration', 'rename it');
+  if (/\p{Cc}/u.test(path) || path.includes('\uFFFD'))
+    return skip('a name that cannot stand in a configuration', 'rename it');
   if (isCompressedName(path)) return skip('compressed', 'the agent reads .gz and .zst with `read_compressed: true`');
   let fd: number | undefined;
   try {
@@ -68,7 +69,10 @@ export function lookInto(path: string, open: Open): LogFile | NoLog {
     if (!/^E(?!RR_)/.test(codeOf(error))) throw error;
     const refusal = refusalIn(error);
     if (refusal)
-      return skip(`${refusal.path === path ? '' : `${refusal.path}: `}${refusal.reason}`, 'name the link itself, if its target is a log');
+      return skip(
+        `${refusal.path === path ? '' : `${refusal.path}: `}${refusal.reason}`,
+        'name the link itself, if its target is a log',
+      );
     if (codeOf(error) !== 'EACCES') return skip(messageOf(error));
     return skip('permission denied', whoMayRead(path));
   } finally {
@@ -88,7 +92,8 @@ function findFault(bytes: Buffer): string | undefined {
   // A character may be cut at the end.
   const isText = isUtf8(bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1));
   let controls = 0;
-  for (const byte of bytes) if (byte < 0x20 && byte !== NEWLINE && byte !== 0x0d && byte !== 0x09 && byte !== 0x1b) controls += 1;
+  for (const byte of bytes)
+    if (byte < 0x20 && byte !== NEWLINE && byte !== 0x0d && byte !== 0x09 && byte !== 0x1b) controls += 1;
   return controls * (isText ? 10 : 100) > bytes.length ? 'not text' : undefined;
 }
 

@@ -71,7 +71,8 @@ export async function plan({ files: candidates, open }: Pick<Candidates, 'files'
     for (const group of groups.slice(0, MAX_GROUPS)) {
       const kind = await recogniseGroup(group, trials, open);
       const isUnlikely = group.files.every((path) => files.get(path)!.isUnlikely);
-      if (!kind || (isUnlikely && !kind.recognised.isSpecific && !kind.recognised.hasOwnTime)) unlike += group.files.length;
+      if (!kind || (isUnlikely && !kind.recognised.isSpecific && !kind.recognised.hasOwnTime))
+        unlike += group.files.length;
       else {
         kept.push(group);
         for (const path of group.files) kinds.set(path, kind);
@@ -96,7 +97,9 @@ const settingsOf = ({ choices }: Recognised): string => choices.map(({ entry }) 
 
 /** By some of its files; where they are of several kinds, each line is taken as it is. */
 async function recogniseGroup({ files }: FileGroup, trials: Trials, open: Open): Promise<Kind | undefined> {
-  const sampled = [...new Set([0, files.length >> 1, files.length - 1])].slice(0, SAMPLED_FILES).map((at) => files[at]!);
+  const sampled = [...new Set([0, files.length >> 1, files.length - 1])]
+    .slice(0, SAMPLED_FILES)
+    .map((at) => files[at]!);
   const secrets = new SecretFields();
   let found: Recognised | undefined;
   const samples: string[] = [];
@@ -114,13 +117,18 @@ async function recogniseGroup({ files }: FileGroup, trials: Trials, open: Open):
       };
     else found = recognised;
     const keys = found.choices.map(({ entry }) => entry).join(', ');
-    for (const lines of [look.head, look.tail]) for (const { event } of await trials.run(keys, path, lines)) secrets.add(event);
+    for (const lines of [look.head, look.tail])
+      for (const { event } of await trials.run(keys, path, lines)) secrets.add(event);
   }
   return found && { recognised: found, secrets, samples };
 }
 
 /** Groups of the same settings are one source: of a program wherever they are, of others by folder. */
-function toSources(groups: readonly FileGroup[], kinds: ReadonlyMap<string, Kind>, files: ReadonlyMap<string, Meta>): PlannedSource[] {
+function toSources(
+  groups: readonly FileGroup[],
+  kinds: ReadonlyMap<string, Kind>,
+  files: ReadonlyMap<string, Meta>,
+): PlannedSource[] {
   const bySettings = new Map<string, { readonly name: string; readonly groups: FileGroup[] }>();
   for (const group of groups) {
     const { recognised } = kinds.get(group.files[0]!)!;
@@ -132,7 +140,9 @@ function toSources(groups: readonly FileGroup[], kinds: ReadonlyMap<string, Kind
   }
   const ids = new Set<string>();
   const all = [...bySettings.values()];
-  const patterns = separate(all.map(({ groups: own }) => ({ include: own.map(globOf), files: own.flatMap((group) => group.files) })));
+  const patterns = separate(
+    all.map(({ groups: own }) => ({ include: own.map(globOf), files: own.flatMap((group) => group.files) })),
+  );
   return all.map(({ name, groups: own }, index) => {
     const paths = own.flatMap((group) => group.files);
     const metas = paths.map((path) => files.get(path)!);

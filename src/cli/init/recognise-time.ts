@@ -35,18 +35,29 @@ export async function recogniseTime(file: LogFile, keys: string, trials: Trials)
 /** The zone in which the last line is about as old as the file's last change; else this machine's. */
 async function chooseZone(file: LogFile, keys: string, trials: Trials): Promise<Choice> {
   const host = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const choose = (zone: string, why: string): Choice => ({ entry: `time: {timezone: ${zone}}`, reason: `times name no zone: ${why}` });
+  const choose = (zone: string, why: string): Choice => ({
+    entry: `time: {timezone: ${zone}}`,
+    reason: `times name no zone: ${why}`,
+  });
   for (const zone of new Set([host, 'UTC'])) {
     const events = await trials.run(`${keys}, time: {timezone: ${zone}}`, file.path, file.tail);
     const last = events.findLast(({ hasOwnTime }) => hasOwnTime);
     if (last && Math.abs(file.mtimeMs - last.timeMs) < LATEST_MS)
-      return choose(zone, `in ${zone === host ? `${zone}, this machine's,` : zone} the last line is as old as the file's last change`);
+      return choose(
+        zone,
+        `in ${zone === host ? `${zone}, this machine's,` : zone} the last line is as old as the file's last change`,
+      );
   }
   return choose(host, 'this machine’s is taken; correct it where the program writes another');
 }
 
 /** JSON whose time has a name of its own. */
-async function findField(file: LogFile, keys: string, events: readonly TriedEvent[], trials: Trials): Promise<RecognisedTime> {
+async function findField(
+  file: LogFile,
+  keys: string,
+  events: readonly TriedEvent[],
+  trials: Trials,
+): Promise<RecognisedTime> {
   for (const [key, value] of Object.entries(events[0]?.event ?? {})) {
     if (!/time|date|stamp|created|^ts|^at$/i.test(key) || key.startsWith('_') || !/^[\w@-]+$/.test(key)) continue;
     if (typeof value !== 'string' && typeof value !== 'number') continue;
@@ -60,6 +71,9 @@ async function findField(file: LogFile, keys: string, events: readonly TriedEven
   }
   const zones = new Set(events.flatMap(({ event }) => [...unknownZonesIn(event, 'UTC')]));
   const why = `their zone (${[...zones].join(', ')}) has no one offset; name it in \`time: {timezone: …}\``;
-  const remark = zones.size > 0 ? `times are not taken: ${why}` : 'lines carry no time that can be read: events have the time of the read';
+  const remark =
+    zones.size > 0
+      ? `times are not taken: ${why}`
+      : 'lines carry no time that can be read: events have the time of the read';
   return { choices: [], hasOwnTime: false, remarks: [remark] };
 }

@@ -34,7 +34,10 @@ const FIRST = [
 const BY_KEYS = new Set(['pino', 'bunyan', 'zap', 'docker']);
 /** The same as others, by the program alone. */
 const BY_NAME = new Set(['apache-access', 'apache-vhost', 'auth', 'logback']);
-const TEXT_PRESETS = [...FIRST, ...PRESET_NAMES.filter((name) => !FIRST.includes(name) && !BY_KEYS.has(name) && !BY_NAME.has(name))];
+const TEXT_PRESETS = [
+  ...FIRST,
+  ...PRESET_NAMES.filter((name) => !FIRST.includes(name) && !BY_KEYS.has(name) && !BY_NAME.has(name)),
+];
 const GENERIC = new Set(['w3c', 'log4j', 'python', 'logfmt', 'pino', 'bunyan', 'zap']);
 const LEAST_SHARE = 0.8;
 
@@ -42,7 +45,8 @@ export async function recognise(file: LogFile, trials: Trials): Promise<Recognis
   const auto = await trials.run('format: auto', file.path, file.head);
   const objects = auto.filter(({ text }) => isObject(text));
   const preset =
-    w3cOf(file) ?? (objects.length >= auto.length * LEAST_SHARE ? jsonPreset(objects, auto.length) : await textPreset(file, trials));
+    w3cOf(file) ??
+    (objects.length >= auto.length * LEAST_SHARE ? jsonPreset(objects, auto.length) : await textPreset(file, trials));
   const choices: Choice[] = preset
     ? [preset.choice]
     : objects.length >= auto.length * LEAST_SHARE
@@ -51,7 +55,11 @@ export async function recognise(file: LogFile, trials: Trials): Promise<Recognis
   const csv = preset === undefined && choices.length === 0 ? await recogniseCsv(file, trials) : [];
   choices.push(...csv);
   const isText = preset === undefined && choices.length === 0;
-  if (isText) choices.push({ entry: 'format: auto', reason: 'no preset fits: JSON lines pass through, each other line is a message' });
+  if (isText)
+    choices.push({
+      entry: 'format: auto',
+      reason: 'no preset fits: JSON lines pass through, each other line is a message',
+    });
   const multiline = isText ? joinedLines(auto) : undefined;
   if (multiline) choices.push(multiline);
   const keys = choices.map(({ entry }) => entry).join(', ');
@@ -73,7 +81,10 @@ interface Preset {
 const isObject = (text: string): boolean => text.startsWith('{') && parseObject(text) !== undefined;
 
 function jsonAuto(objects: number, lines: number): Choice {
-  return { entry: 'format: auto', reason: `${objects} of the first ${lines} lines are JSON objects, which pass through as they are` };
+  return {
+    entry: 'format: auto',
+    reason: `${objects} of the first ${lines} lines are JSON objects, which pass through as they are`,
+  };
 }
 
 /** By the header that names the columns. */
@@ -83,7 +94,9 @@ function w3cOf({ head }: LogFile): Preset | undefined {
   if (fields === undefined || !text.startsWith('#')) return undefined;
   const isIis = /\bsc-win32-status\b/.test(fields) || /^#Software: Microsoft Internet Information Services/m.test(text);
   const reason = 'a line with #Fields names the columns';
-  return isIis ? { name: 'iis', choice: { entry: 'preset: iis', reason } } : { name: 'w3c', choice: { entry: 'format: w3c', reason } };
+  return isIis
+    ? { name: 'iis', choice: { entry: 'preset: iis', reason } }
+    : { name: 'w3c', choice: { entry: 'format: w3c', reason } };
 }
 
 /** By the keys that logging libraries always write. */
@@ -97,11 +110,17 @@ function jsonPreset(objects: readonly TriedEvent[], lines: number): Preset | und
   });
   if (all(({ log, stream, time }) => typeof log === 'string' && typeof stream === 'string' && typeof time === 'string'))
     return named('docker', 'log, stream and time');
-  if (all(({ v, name, level, pid }) => v === 0 && typeof name === 'string' && typeof level === 'number' && typeof pid === 'number'))
+  if (
+    all(
+      ({ v, name, level, pid }) =>
+        v === 0 && typeof name === 'string' && typeof level === 'number' && typeof pid === 'number',
+    )
+  )
     return named('bunyan', 'v, name, level and pid');
   if (all(({ t, s, c, msg }) => typeof t === 'object' && [s, c, msg].every((each) => typeof each === 'string')))
     return named('mongodb', 't, s, c and msg');
-  if (all(({ level, time }) => typeof level === 'number' && typeof time === 'number')) return named('pino', 'level and time as numbers');
+  if (all(({ level, time }) => typeof level === 'number' && typeof time === 'number'))
+    return named('pino', 'level and time as numbers');
   if (all(({ level, ts, msg }) => typeof level === 'string' && ts !== undefined && typeof msg === 'string'))
     return named('zap', 'level, ts and msg');
   return undefined;
@@ -139,20 +158,25 @@ const TRACE_ENDS = [
 function joinedLines(lines: readonly TriedEvent[]): Choice | undefined {
   const [first] = lines;
   const later = lines.filter(({ hasOwnTime, text }) => !hasOwnTime && !isObject(text)).length;
-  const pattern = first?.hasOwnTime === true && later > 0 ? TIMES.find((time) => new RegExp(time).test(first.text)) : undefined;
+  const pattern =
+    first?.hasOwnTime === true && later > 0 ? TIMES.find((time) => new RegExp(time).test(first.text)) : undefined;
   if (pattern !== undefined && lines.every(({ text, hasOwnTime }) => hasOwnTime === new RegExp(pattern).test(text)))
     return {
       entry: `multiline: {start: '${pattern}'}`,
       reason: `${later} of the first ${lines.length} lines carry no time: they belong to the line before`,
     };
   const indented = lines.filter(({ text }) => /^\s+\S/.test(text)).length;
-  if (indented === 0 || first === undefined || /^\s/.test(first.text) || indented === lines.length - 1) return undefined;
+  if (indented === 0 || first === undefined || /^\s/.test(first.text) || indented === lines.length - 1)
+    return undefined;
   // The end of a trace is not indented.
   const ends = TRACE_ENDS.filter((end) =>
     lines.some(({ text }, at) => new RegExp(`^${end}`).test(text) && /^\s/.test(lines[at - 1]?.text ?? '')),
   );
   return {
-    entry: ends.length === 0 ? String.raw`multiline: {continue: '^\s'}` : `multiline: {continue: '^(?:\\s|${ends.join('|')})'}`,
+    entry:
+      ends.length === 0
+        ? String.raw`multiline: {continue: '^\s'}`
+        : `multiline: {continue: '^(?:\\s|${ends.join('|')})'}`,
     reason: `${indented} of the first ${lines.length} lines are indented: they belong to the line before`,
   };
 }
@@ -175,12 +199,16 @@ async function recogniseCsv({ path, head }: LogFile, trials: Trials): Promise<re
     .split(/\r?\n/, 1);
   for (const [delimiter, key] of DELIMITERS) {
     const names = header.split(delimiter).map((name) => name.replace(/^"(.*)"$/, '$1').trim());
-    if (names.length < LEAST_COLUMNS || new Set(names).size < names.length || !names.every((name) => NAME.test(name))) continue;
+    if (names.length < LEAST_COLUMNS || new Set(names).size < names.length || !names.every((name) => NAME.test(name)))
+      continue;
     const records = await trials.run(key === undefined ? 'format: csv' : `format: csv, ${key}`, path, head);
     const fitting = records.filter(({ event }) => event['parse_error'] === undefined).length;
     if (fitting < LEAST_RECORDS || fitting < records.length * 0.8) continue;
     const reason = `the first line names ${names.length} columns, and ${fitting} of ${records.length} records have as many`;
-    return [{ entry: 'format: csv', reason }, ...(key === undefined ? [] : [{ entry: key, reason: 'what stands between the values' }])];
+    return [
+      { entry: 'format: csv', reason },
+      ...(key === undefined ? [] : [{ entry: key, reason: 'what stands between the values' }]),
+    ];
   }
   return [];
 }

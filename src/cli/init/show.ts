@@ -33,7 +33,10 @@ export async function examplesOf(config: Config, { id, samples }: PlannedSource,
   return events.slice(0, EXAMPLES);
 }
 
-export function sourceText({ id, include, exclude, files, recognised, secrets }: PlannedSource, examples: readonly string[]): string {
+export function sourceText(
+  { id, include, exclude, files, recognised, secrets }: PlannedSource,
+  examples: readonly string[],
+): string {
   const hidden = secrets.transform()?.reasons ?? [];
   const lines = [
     `${id}: ${plural(files.length, 'file')}`,
@@ -42,12 +45,17 @@ export function sourceText({ id, include, exclude, files, recognised, secrets }:
     ...recognised.choices.map(({ entry, reason }) => `  ${entry}  (${reason})`),
     ...recognised.remarks.map((remark) => `  ${remark}`),
     ...hidden.map((reason) => `  hidden: ${reason}`),
-    ...examples.map((event) => `    ${event.length > SHOWN_CHARACTERS ? `${event.slice(0, SHOWN_CHARACTERS)}…` : event}`),
+    ...examples.map(
+      (event) => `    ${event.length > SHOWN_CHARACTERS ? `${event.slice(0, SHOWN_CHARACTERS)}…` : event}`,
+    ),
   ];
   return `${lines.map(printable).join('\n')}\n`;
 }
 
-export function sourceObject({ id, include, exclude, files, recognised, secrets }: PlannedSource, examples: readonly string[]): object {
+export function sourceObject(
+  { id, include, exclude, files, recognised, secrets }: PlannedSource,
+  examples: readonly string[],
+): object {
   const transform = secrets.transform();
   return {
     id,
@@ -65,9 +73,12 @@ export function sourceObject({ id, include, exclude, files, recognised, secrets 
 /** The files left out, and why. */
 export function skippedText({ skipped, unlike }: Plan, found: Candidates): string {
   const all = [...found.skipped, ...skipped];
-  const lines = all.slice(0, SHOWN_SKIPPED).map(({ path, reason, fix }) => `  ${path}: ${reason}${fix === undefined ? '' : `; ${fix}`}`);
+  const lines = all
+    .slice(0, SHOWN_SKIPPED)
+    .map(({ path, reason, fix }) => `  ${path}: ${reason}${fix === undefined ? '' : `; ${fix}`}`);
   if (all.length > SHOWN_SKIPPED) lines.push(`  and ${all.length - SHOWN_SKIPPED} more (--json names all)`);
-  if (found.rotated > 0) lines.push(`  ${plural(found.rotated, 'rotated file')} beside the files: the agent reads those that it had begun`);
+  if (found.rotated > 0)
+    lines.push(`  ${plural(found.rotated, 'rotated file')} beside the files: the agent reads those that it had begun`);
   if (unlike > 0) lines.push(`  ${plural(unlike, 'file')} that are like no log`);
   if (found.isCut) lines.push('  there are more files than were checked: name folders');
   return lines.length === 0 ? '' : `Left out:\n${lines.map(printable).join('\n')}\n`;

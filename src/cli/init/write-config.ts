@@ -14,7 +14,11 @@ export interface Destination extends ServiceAddress {
 
 const HUGE_BYTES = 1024 ** 3;
 
-export function configText(sources: readonly PlannedSource[], to: Destination, proposed: readonly Proposal[] = []): string {
+export function configText(
+  sources: readonly PlannedSource[],
+  to: Destination,
+  proposed: readonly Proposal[] = [],
+): string {
   return [
     `# Written by \`tailrace init\` ${version}, from the first lines of the files. \`tailrace check\` says whether it would run,`,
     '# `tailrace preview --source ID FILE` shows what becomes of lines. All keys: docs/configuration.md.',
@@ -33,7 +37,17 @@ export function configText(sources: readonly PlannedSource[], to: Destination, p
   ].join('\n');
 }
 
-function sourceLines({ id, include, exclude, files, recognised, secrets, bytes, oldFiles, why }: PlannedSource): string[] {
+function sourceLines({
+  id,
+  include,
+  exclude,
+  files,
+  recognised,
+  secrets,
+  bytes,
+  oldFiles,
+  why,
+}: PlannedSource): string[] {
   const transform = secrets.transform();
   const { choices, remarks } = recognised;
   return [
@@ -42,16 +56,28 @@ function sourceLines({ id, include, exclude, files, recognised, secrets, bytes, 
     `    type: ${FILES_TYPE}`,
     commented('    include:', `${files.length === 1 ? 'a file' : `${files.length} files`}, ${printed(why)}`),
     ...include.map((glob) => `      - ${yamlText(glob)}`),
-    ...Object.values(SOURCE_TYPES).flatMap((type: SourceType) => type.remark?.(include)?.map((line) => `    # ${line}`) ?? []),
+    ...Object.values(SOURCE_TYPES).flatMap(
+      (type: SourceType) => type.remark?.(include)?.map((line) => `    # ${line}`) ?? [],
+    ),
     ...(exclude.length === 0 ? [] : [commented('    exclude:', 'files of another kind')]),
     ...exclude.map((path) => `      - ${yamlText(path)}`),
     ...choices.map(({ entry, reason }) => commented(`    ${entry}`, printed(reason))),
     ...(oldFiles === 0
       ? []
-      : [commented('    ignore_older: 7d', `${oldFiles} of the files were not changed for a week: left out until they are`)]),
+      : [
+          commented(
+            '    ignore_older: 7d',
+            `${oldFiles} of the files were not changed for a week: left out until they are`,
+          ),
+        ]),
     ...(bytes < HUGE_BYTES
       ? []
-      : [commented('    # start_at: end', `would leave out the ${Math.round(bytes / HUGE_BYTES)} GiB that are there already`)]),
+      : [
+          commented(
+            '    # start_at: end',
+            `would leave out the ${Math.round(bytes / HUGE_BYTES)} GiB that are there already`,
+          ),
+        ]),
     ...(transform
       ? [
           '    # Hides what looks like a secret in the lines that were read; correct it where it is not one.',

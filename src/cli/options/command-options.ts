@@ -13,7 +13,8 @@ const REQUIRED = Symbol('required');
 
 /** One configuration is in force: a second one would silently take the place of the first. */
 function once(file: string, before: string | undefined): string {
-  if (before !== undefined) throw new InvalidArgumentError(`it was given before, as "${before}", and a command takes one configuration.`);
+  if (before !== undefined)
+    throw new InvalidArgumentError(`it was given before, as "${before}", and a command takes one configuration.`);
   return file;
 }
 
@@ -41,7 +42,10 @@ const CONNECTION = [
   ['--url <address>', 'of the service (default TAILRACE_URL, then http://127.0.0.1:4100)'],
   ['--token <token>', 'API or personal token (default TAILRACE_TOKEN)'],
   ['--token-file <path>', 'a file with the token, which no process list shows'],
-  ['--org-id <id>', 'of the organisation, with a personal token (default TAILRACE_ORG_ID, then the only one that its user has)'],
+  [
+    '--org-id <id>',
+    'of the organisation, with a personal token (default TAILRACE_ORG_ID, then the only one that its user has)',
+  ],
   ['--edge-domain <domain>', 'takes ingest and queries in place of the address (default TAILRACE_EDGE_DOMAIN)'],
   ['--header-prefix <prefix>', 'of the service’s headers (default TAILRACE_HEADER_PREFIX, then X-Service-)'],
   ['--timeout <duration>', 'of one request (default 60s)'],
@@ -52,7 +56,10 @@ const CONNECTION = [
 ] as const;
 const DESCRIPTION = ['-d, --description <text>', 'what it is for'] as const;
 const YES = ['-y, --yes', 'without asking, which is done on a terminal only'] as const;
-const OFFLINE = ['--data <dir>', 'the data folder of a local service that is stopped: no token is needed then'] as const;
+const OFFLINE = [
+  '--data <dir>',
+  'the data folder of a local service that is stopped: no token is needed then',
+] as const;
 
 const OPTIONS = {
   run: [
@@ -61,7 +68,11 @@ const OPTIONS = {
     ['--watch-config', 'reload when a file of the configuration changed and passes check'],
     ['--log-level <level>', 'overrides telemetry.log_level', ['debug', 'info', 'warn', 'error']],
   ],
-  check: [CONFIG, ['--json', 'problems as JSON'], ['--online', 'asks the services, too: address, token, datasets; stores nothing']],
+  check: [
+    CONFIG,
+    ['--json', 'problems as JSON'],
+    ['--online', 'asks the services, too: address, token, datasets; stores nothing'],
+  ],
   init: [
     ['--out <file>', 'the configuration to write (default ./tailrace.yaml)'],
     ['--yes', 'takes every suggestion instead of asking'],
@@ -72,7 +83,10 @@ const OPTIONS = {
   ],
   preview: [
     CONFIG,
-    ['--source <id>', 'the source whose lines they are (default: the only one, or the one whose include has the files)'],
+    [
+      '--source <id>',
+      'the source whose lines they are (default: the only one, or the one whose include has the files)',
+    ],
     ['--preset <name>', 'a preset in place of a configuration, such as nginx-access'],
     ['--sink <id>', 'the sink that they would go to (default: the first one that the source feeds)'],
     ['--diff', 'each event before and after its transforms'],
@@ -91,7 +105,10 @@ const OPTIONS = {
     ['--listen <address>', 'host:port (default 127.0.0.1:4100)'],
     ['--data <dir>', 'where it keeps its data (default ./tailrace-service)'],
     ['--engine <engine>', 'embedded, or clickhouse://user@host:8123,…/database?cluster=name (default embedded)'],
-    ['--memory <size>', 'what process and embedded engine may take together (default: half of the machine, at most 4GiB)'],
+    [
+      '--memory <size>',
+      'what process and embedded engine may take together (default: half of the machine, at most 4GiB)',
+    ],
     ['--allow-host <name>', 'a name that a proxy or another machine calls it by; may be repeated', collect],
     ['--cors <origin>', 'an origin whose pages may ask it, or *; may be repeated (default: none)', collect],
     ['--header-prefix <prefix>', 'of the org-ID, event-labels, CSV-fields and trace headers (default X-Service-)'],
@@ -102,7 +119,10 @@ const OPTIONS = {
     ['--query-memory <size>', 'what one query may use, at most half of --memory (default 1GiB)'],
     ['--max-body <size>', 'of an ingest request after decompression (default 10MiB)'],
     ['--max-fields <count>', 'fields of one dataset (default 1024)'],
-    ['--accept-personal-tokens-for-ingest', 'for programs that have one token: those of owners and admins may ingest, too'],
+    [
+      '--accept-personal-tokens-for-ingest',
+      'for programs that have one token: those of owners and admins may ingest, too',
+    ],
     ['--access-log', 'one line of JSON on stderr for each request, with the id of its token'],
     ['--json', 'address and tokens as one JSON line'],
   ],
@@ -152,14 +172,20 @@ const OPTIONS = {
     ...CONNECTION,
     ['-f, --format <format>', 'default: by the ending of the name, else by how it begins', ['ndjson', 'json', 'csv']],
     ['--timestamp-field <name>', 'the field with the time (default _time)'],
-    ['--timestamp-format <layout>', 'a Go layout such as "2/Jan/2006:15:04:05 -0700", or rfc3339, unix, unixms, unixus, unixnano'],
+    [
+      '--timestamp-format <layout>',
+      'a Go layout such as "2/Jan/2006:15:04:05 -0700", or rfc3339, unix, unixms, unixus, unixnano',
+    ],
     ['--labels <labels>', 'added to every event: team=core,env=prod or a JSON object'],
     ['--csv-delimiter <text>', 'between the values of CSV (default a comma; \\t for tabs)'],
     ['--csv-fields <names>', 'the columns of CSV whose first line is an event already'],
     ['--compression <encoding>', 'of the requests', ['gzip', 'zstd', 'none'], 'gzip'],
     ['--create-dataset', 'creates the dataset if it is missing'],
     ['--archive <dir>', 'stores the files of an archive sink, each in its dataset under the key of its batch'],
-    ['--since <time>', 'with --archive: from that hour on: 7d (ago), yesterday, 2026-11-25 03:12 or RFC 3339 (default: all)'],
+    [
+      '--since <time>',
+      'with --archive: from that hour on: 7d (ago), yesterday, 2026-11-25 03:12 or RFC 3339 (default: all)',
+    ],
   ],
   query: [
     ...CONNECTION,

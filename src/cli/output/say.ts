@@ -12,7 +12,10 @@ export const usageError = (message: string, fix?: string, cause?: unknown): Usag
   new UsageError('E_USAGE', message, { fix, cause });
 
 /** What went wrong, and what to do. `who`: the program, as it names itself. */
-export function sayError(who: string, { message, fix }: { readonly message: string; readonly fix?: string | undefined }): void {
+export function sayError(
+  who: string,
+  { message, fix }: { readonly message: string; readonly fix?: string | undefined },
+): void {
   say(`${who}: ${message}`, ...(fix === undefined ? [] : [`  fix: ${fix}`]));
 }
 

@@ -33,12 +33,17 @@ export function findOwnPresets(named: string | undefined): OwnPresets {
 /** Throws `UsageError` where there is no such preset. */
 export function presetTarget(name: string, own: OwnPresets): PreviewTarget {
   const names = [...own.keys(), ...PRESET_NAMES];
-  if (!names.includes(name)) throw new UsageError('E_PRESET', `there is no preset "${name}"`, { fix: suggest(name, names) });
+  if (!names.includes(name))
+    throw new UsageError('E_PRESET', `there is no preset "${name}"`, { fix: suggest(name, names) });
   return targetWith(`preset: ${name}`, own);
 }
 
 /** The defaults of every key, and some of the source's own. Its sink sends nothing. */
-export function targetWith(keys: string, own: OwnPresets = NO_PRESETS, env: NodeJS.ProcessEnv = process.env): PreviewTarget {
+export function targetWith(
+  keys: string,
+  own: OwnPresets = NO_PRESETS,
+  env: NodeJS.ProcessEnv = process.env,
+): PreviewTarget {
   const config = loadConfigText(`sources: {preview: ${trialSource(keys)}}\nsinks: {preview: ${trialSink()}}`, env, own);
   return { config, source: config.sources[0]!, sink: config.sinks[0]! };
 }

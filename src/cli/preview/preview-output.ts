@@ -11,7 +11,10 @@ function paint(style: Style, text: string): string {
 }
 
 /** Its events are byte for byte as they would be sent. */
-export function toJsonLine({ text, sent, datasets, before, refusals, isDropped }: PreviewedEvent, isDiff: boolean): string {
+export function toJsonLine(
+  { text, sent, datasets, before, refusals, isDropped }: PreviewedEvent,
+  isDiff: boolean,
+): string {
   const members = [`"input":${JSON.stringify(text)}`, `"events":[${sent.join(',')}]${datasetsMember(datasets)}`];
   if (isDiff) members.push(`"before":${before ?? 'null'}`);
   if (refusals.length > 0) members.push(`"dead_lettered":${JSON.stringify(refusals.join('; '))}`);
@@ -36,7 +39,11 @@ export function toDiff({ text, sent, datasets, before, refusals, isDropped }: Pr
 }
 
 /** An event before and after its transforms. */
-export function eventChange(before: string | undefined, sent: readonly string[], datasets?: readonly string[]): string[] {
+export function eventChange(
+  before: string | undefined,
+  sent: readonly string[],
+  datasets?: readonly string[],
+): string[] {
   const events = routed(sent, datasets);
   if (sent.length === 1 && sent[0] === before) return [`  = ${printable(events[0]!)}`];
   return [

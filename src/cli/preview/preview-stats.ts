@@ -25,7 +25,10 @@ export class PreviewStats {
   async add({ text, before, sent, refusals, isDropped, readAtMs, offset }: PreviewedEvent): Promise<void> {
     this.#inputs += 1;
     this.#sent += sent.length;
-    count(this.#outcome, refusals.length > 0 ? 'dead_lettered' : isDropped ? 'dropped' : sent.length === 0 ? 'filtered' : 'sent');
+    count(
+      this.#outcome,
+      refusals.length > 0 ? 'dead_lettered' : isDropped ? 'dropped' : sent.length === 0 ? 'filtered' : 'sent',
+    );
     const event = (before === undefined ? {} : JSON.parse(before)) as Record<string, unknown>;
     count(this.#format, this.#formatOf(event, text));
     count(this.#time, this.#timeOf(event, readAtMs));

@@ -51,7 +51,9 @@ export async function preview(files: readonly string[], args: ArgumentsOf<'previ
   try {
     if (files.length === 0) {
       if (process.stdin.isTTY)
-        say(`tailrace: type or paste lines of source "${target.source.id}", then Ctrl-D; or name files: tailrace preview FILE…`);
+        say(
+          `tailrace: type or paste lines of source "${target.source.id}", then Ctrl-D; or name files: tailrace preview FILE…`,
+        );
       await previewer.read();
     }
     for (const file of files) await previewer.read(file === '-' ? undefined : file);
@@ -59,7 +61,8 @@ export async function preview(files: readonly string[], args: ArgumentsOf<'previ
     await previewer.close();
     await steps?.close();
   }
-  if (stats) await write(args.json ? `${JSON.stringify(stats.toObject(previewer.counts))}\n` : stats.toText(previewer.counts));
+  if (stats)
+    await write(args.json ? `${JSON.stringify(stats.toObject(previewer.counts))}\n` : stats.toText(previewer.counts));
   await flush();
   for (const { message, fix } of cases?.warnings ?? []) say(`tailrace: warning: ${message}; ${fix}`);
   return hasFailed ? 1 : 0;
@@ -72,7 +75,9 @@ function refusePrivate(file: string, { config }: PreviewTarget): void {
   privateFiles.refresh();
   const what = stat && privateFiles.whatIs(stat, nodeFileSystem.realPath(file) ?? file);
   if (what !== undefined)
-    throw new TailraceError('E_PREVIEW', `"${file}" is ${what}, which is never read as a log`, { fix: 'name a log file' });
+    throw new TailraceError('E_PREVIEW', `"${file}" is ${what}, which is never read as a log`, {
+      fix: 'name a log file',
+    });
 }
 
 const transformsOf = ({ config, source, sink }: PreviewTarget): TransformConfig[] =>
@@ -81,13 +86,17 @@ const transformsOf = ({ config, source, sink }: PreviewTarget): TransformConfig[
 /** Undefined where there are no transforms. */
 async function caseNames(target: PreviewTarget): Promise<CaseNames | undefined> {
   const transforms = transformsOf(target);
-  return transforms.length === 0 ? undefined : new (await import('../../agent/preview/case-names.ts')).CaseNames(transforms);
+  return transforms.length === 0
+    ? undefined
+    : new (await import('../../agent/preview/case-names.ts')).CaseNames(transforms);
 }
 
 /** Undefined where there are no transforms. */
 async function countSteps(target: PreviewTarget): Promise<StepCounts | undefined> {
   const transforms = transformsOf(target);
-  return transforms.length === 0 ? undefined : (await import('../../agent/preview/step-counts.ts')).StepCounts.create(transforms);
+  return transforms.length === 0
+    ? undefined
+    : (await import('../../agent/preview/step-counts.ts')).StepCounts.create(transforms);
 }
 
 /** Logs warnings and errors to stderr, with the reason; `failed` is called for each error. */
@@ -117,7 +126,8 @@ interface Wanted {
 /** Throws `ConfigError`, and `UsageError` where the source is not clear. */
 async function choosePreview(wanted: Wanted, files: readonly string[]): Promise<PreviewTarget> {
   const config = await readConfigOf(wanted);
-  const source = wanted.source === undefined ? await guessSource(config, files) : findById('source', config.sources, wanted.source);
+  const source =
+    wanted.source === undefined ? await guessSource(config, files) : findById('source', config.sources, wanted.source);
   const fed = config.sinks.filter(({ inputs }) => inputs.includes(source.id));
   const sink = wanted.sink === undefined ? (fed[0] ?? config.sinks[0]!) : findById('sink', config.sinks, wanted.sink);
   return { config, source, sink };

@@ -12,9 +12,13 @@ export function readMemory(text: string | undefined): number {
   if (text === undefined) return Math.floor(Math.min(SERVICE_MEMORY_BYTES, machineBytes() / 2));
   const parsed = parseSize(text);
   if (parsed.ok && parsed.value >= MIB && parsed.value <= 2 ** 50) return parsed.value;
-  throw new UsageError('E_LIMIT', `--memory ${JSON.stringify(text)} ${parsed.ok ? 'wanted a size from 1MiB' : parsed.message}`, {
-    fix: parsed.ok ? 'leave --memory out for half of the machine, at most 4GiB' : parsed.fix,
-  });
+  throw new UsageError(
+    'E_LIMIT',
+    `--memory ${JSON.stringify(text)} ${parsed.ok ? 'wanted a size from 1MiB' : parsed.message}`,
+    {
+      fix: parsed.ok ? 'leave --memory out for half of the machine, at most 4GiB' : parsed.fix,
+    },
+  );
 }
 
 /** Undefined where there is enough. */
@@ -35,13 +39,16 @@ function machineBytes(): number {
  */
 export function boundHeap(bytes: number): void {
   const options = process.env['NODE_OPTIONS'] ?? '';
-  if (/--max[-_]old[-_]space[-_]size/.test(`${options} ${process.execArgv.join(' ')}`) || process.execve === undefined) return;
+  if (/--max[-_]old[-_]space[-_]size/.test(`${options} ${process.execArgv.join(' ')}`) || process.execve === undefined)
+    return;
   const flags = `--max-old-space-size=${Math.floor(bytes / MIB)} --max-semi-space-size=${SEMI_SPACE_MIB}`;
   // The executable has its own flags in it, and takes more from its arguments alone.
-  const args = isSea() ? [`--node-options=${flags}`, ...process.argv.slice(2)] : [...process.execArgv, ...process.argv.slice(1)];
+  const args = isSea()
+    ? [`--node-options=${flags}`, ...process.argv.slice(2)]
+    : [...process.execArgv, ...process.argv.slice(1)];
   const env = isSea() ? process.env : { ...process.env, NODE_OPTIONS: `${options} ${flags}` };
   process.execve(process.execPath, [process.execPath, ...args], env);
-} // prettier-ignore
+}
 
 /** Node's 16 MiB take 48 MiB of memory. */
 const SEMI_SPACE_MIB = 8;

@@ -67,7 +67,12 @@ export async function serve(args: ArgumentsOf<'serve'>, log: Log = stderrLog): P
 
 /** The limits that the options set, in the service's units. Throws a `UsageError`. */
 function readLimits(args: ArgumentsOf<'serve'>): Partial<ServiceLimits> {
-  const read = (option: string, text: string | undefined, parse: (text: string) => Parsed, most: number): number | undefined => {
+  const read = (
+    option: string,
+    text: string | undefined,
+    parse: (text: string) => Parsed,
+    most: number,
+  ): number | undefined => {
     if (text === undefined) return undefined;
     const parsed = parse(text);
     const problem = parsed.ok ? `wanted a value from 1 to ${most}` : parsed.message;
@@ -97,7 +102,8 @@ function parseCount(text: string): Parsed {
 /** An origin as browsers send it. Throws a `UsageError`. */
 function readOrigin(text: string): string {
   const origin = URL.canParse(text) ? new URL(text).origin : 'null';
-  if (text === '*' || (origin !== 'null' && `${origin}/` === `${text.replace(/\/$/, '')}/`)) return text === '*' ? text : origin;
+  if (text === '*' || (origin !== 'null' && `${origin}/` === `${text.replace(/\/$/, '')}/`))
+    return text === '*' ? text : origin;
   throw new UsageError('E_CORS', `--cors ${JSON.stringify(text)} is no origin`, {
     fix: 'write it as https://app.example.org, or * for every one',
   });
@@ -116,14 +122,20 @@ function parseListen(text: string): { host: string; port: number } {
 function announce({ address, credentials }: Service, data: string, json: boolean): void {
   const { orgId } = credentials;
   if (json) {
-    const tokens = Object.entries(JSON_NAMES).map(([name, key]) => [key, credentials[name as keyof typeof JSON_NAMES] ?? null]);
+    const tokens = Object.entries(JSON_NAMES).map(([name, key]) => [
+      key,
+      credentials[name as keyof typeof JSON_NAMES] ?? null,
+    ]);
     process.stdout.write(`${JSON.stringify({ url: address, org_id: orgId, ...Object.fromEntries(tokens) })}\n`);
     return;
   }
   const made = madeTokens(credentials, process.env);
   const lines = [`serving on      ${address}`, `organisation    ${orgId}`];
   if (Object.keys(made).length === 0 && credentials.apiToken === undefined)
-    lines.push('tokens          made at the first start; lost ones: stop the service, then make others', ...tokenCommands(data));
+    lines.push(
+      'tokens          made at the first start; lost ones: stop the service, then make others',
+      ...tokenCommands(data),
+    );
   else if (process.stdout.isTTY) lines.push(...tokenLines(address, made));
   else if (Object.keys(made).length > 0)
     lines.push(
@@ -134,10 +146,14 @@ function announce({ address, credentials }: Service, data: string, json: boolean
 
 function tokenLines(address: string, { personalToken, apiToken, ingestToken }: MadeTokens): string[] {
   const lines: string[] = [];
-  if (ingestToken !== undefined) lines.push(`ingest token    ${ingestToken}   for agents: ingests and creates datasets`);
+  if (ingestToken !== undefined)
+    lines.push(`ingest token    ${ingestToken}   for agents: ingests and creates datasets`);
   if (apiToken !== undefined) lines.push(`API token       ${apiToken}   for programs and queries`);
   if (personalToken !== undefined)
-    lines.push(`personal token  ${personalToken}   for people and administration`, `explorer        ${signedIn(address, personalToken)}`);
+    lines.push(
+      `personal token  ${personalToken}   for people and administration`,
+      `explorer        ${signedIn(address, personalToken)}`,
+    );
   if (lines.length > 0) lines.push('Keep the tokens: only their hashes are stored, they are not shown again.');
   return lines;
 }
@@ -159,11 +175,21 @@ function nextSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-const write = (level: 'info' | 'warn' | 'error', colour: 'dim' | 'yellow' | 'red') => (fields: object, message: string) => {
-  const facts = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  const label = styleText(colour, level, { stream: process.stderr });
-  process.stderr.write(`${new Date().toISOString()} ${label} ${printable(`${message}${facts.length > 0 ? ` ${facts.join(' ')}` : ''}`)}\n`);
-};
+const write =
+  (level: 'info' | 'warn' | 'error', colour: 'dim' | 'yellow' | 'red') => (fields: object, message: string) => {
+    const facts = Object.entries(fields).map(
+      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    );
+    const label = styleText(colour, level, { stream: process.stderr });
+    process.stderr.write(
+      `${new Date().toISOString()} ${label} ${printable(`${message}${facts.length > 0 ? ` ${facts.join(' ')}` : ''}`)}\n`,
+    );
+  };
 
 /** Lines on stderr, for when no other log is given. */
-const stderrLog: Log = { debug() {}, info: write('info', 'dim'), warn: write('warn', 'yellow'), error: write('error', 'red') };
+const stderrLog: Log = {
+  debug() {},
+  info: write('info', 'dim'),
+  warn: write('warn', 'yellow'),
+  error: write('error', 'red'),
+};

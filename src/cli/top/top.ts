@@ -50,7 +50,14 @@ async function show(first: Status, ask: () => Promise<Status>): Promise<void> {
       view = (view + (key === 'next' ? 1 : VIEWS.length - 1)) % VIEWS.length;
       scroll = 0;
     } else {
-      const steps = { up: -1, down: 1, 'page-up': 4 - last.height, 'page-down': last.height - 4, home: -Infinity, end: Infinity };
+      const steps = {
+        up: -1,
+        down: 1,
+        'page-up': 4 - last.height,
+        'page-down': last.height - 4,
+        home: -Infinity,
+        end: Infinity,
+      };
       scroll = Math.min(last.lastScroll, Math.max(0, scroll + steps[key]));
     }
     draw();

@@ -49,10 +49,14 @@ function headLines({ status, gone, columns }: Shown, paint: Paint): string[] {
   const { version, pid, uptimeSeconds, accounting, sinks, unsaved } = status;
   const title = `tailrace ${version}, process ${pid}, up ${formatUptime(uptimeSeconds)}`;
   const failing = sinks.filter(({ state }) => state !== 'delivering');
-  const state = failing.length === 0 ? 'delivering' : failing.map((sink) => `sink ${sink.id} ${describeState(sink)}`).join(', ');
+  const state =
+    failing.length === 0 ? 'delivering' : failing.map((sink) => `sink ${sink.id} ${describeState(sink)}`).join(', ');
   const balance = accounting.balanced ? 'accounting balances' : 'accounting is off';
   const isWell = accounting.balanced && failing.length === 0;
-  const lines = [paint('bold', cut(title, columns)), paint(isWell ? 'green' : 'red', cut(`${state}; ${balance}`, columns))];
+  const lines = [
+    paint('bold', cut(title, columns)),
+    paint(isWell ? 'green' : 'red', cut(`${state}; ${balance}`, columns)),
+  ];
   const warn = (text: string): unknown => lines.push(paint('red', cut(printable(text), columns)));
   if (unsaved !== undefined) warn(`positions cannot be saved: ${unsaved}`);
   for (const problem of accounting.problems) warn(problem);
@@ -97,7 +101,9 @@ function sourceLines({ status, rates, columns }: Shown, paint: Paint): string[] 
   ];
   const { head, lines } = renderColumns(table, status.sources, columns);
   const waits = ({ waiting }: SourceStatus): string[] =>
-    waiting ? [paint('yellow', cut(`  waits for sink ${waiting.sink}: ${waiting.reason.replaceAll('_', ' ')}`, columns))] : [];
+    waiting
+      ? [paint('yellow', cut(`  waits for sink ${waiting.sink}: ${waiting.reason.replaceAll('_', ' ')}`, columns))]
+      : [];
   return [paint('bold', head), ...status.sources.flatMap((source, index) => [lines[index]!, ...waits(source)])];
 }
 
@@ -137,7 +143,10 @@ function letterLines({ status, columns }: Shown, paint: Paint): string[] {
   return [paint('bold', cut(title, columns)), ...lines.map((line) => paint('yellow', line))];
 }
 
-function numberColumns(stats: Stats<never>, rows: readonly (SourceStatus | SinkStatus)[]): Column<SourceStatus | SinkStatus>[] {
+function numberColumns(
+  stats: Stats<never>,
+  rows: readonly (SourceStatus | SinkStatus)[],
+): Column<SourceStatus | SinkStatus>[] {
   return columnsOf(stats, rows, 'top').map(({ isBytes, value, ...column }) => {
     const cell = (number: number | undefined): string =>
       number === undefined ? '' : isBytes ? formatBytes(number) : number.toLocaleString('en');
@@ -173,8 +182,13 @@ interface Column<Row> {
 const GAP = '  ';
 
 /** The head, and a line for each row, none wider than `width`. */
-function renderColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): { head: string; lines: string[] } {
-  const widthOf = ({ name, cell }: Column<Row>): number => Math.max(textWidth(name), ...rows.map((row) => textWidth(cell(row))));
+function renderColumns<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  width: number,
+): { head: string; lines: string[] } {
+  const widthOf = ({ name, cell }: Column<Row>): number =>
+    Math.max(textWidth(name), ...rows.map((row) => textWidth(cell(row))));
   const fitting = columns.map((column) => ({ column, width: widthOf(column) }));
   const total = (): number => fitting.reduce((sum, each) => sum + each.width + GAP.length, -GAP.length);
   while (fitting.length > 1 && total() > width) {
@@ -194,7 +208,9 @@ function renderColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[
     head: fitting.map(({ column, width: cells }) => pad(column.name, column.isNumber, cells)).join(GAP),
     lines: rows.map((row) =>
       fitting
-        .map(({ column: { cell, isNumber, paint = (text) => text }, width: cells }) => paint(pad(cell(row), isNumber, cells), row))
+        .map(({ column: { cell, isNumber, paint = (text) => text }, width: cells }) =>
+          paint(pad(cell(row), isNumber, cells), row),
+        )
         .join(GAP),
     ),
   };

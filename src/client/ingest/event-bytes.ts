@@ -40,7 +40,11 @@ export class OpenEvent {
     this.#pieces = [];
     this.#length = 0;
     if (length > MAX_BATCH_BYTES)
-      return { bytes: Buffer.alloc(0), line, problem: `it has ${length} bytes, and no service takes more than ${MAX_BATCH_BYTES}` };
+      return {
+        bytes: Buffer.alloc(0),
+        line,
+        problem: `it has ${length} bytes, and no service takes more than ${MAX_BATCH_BYTES}`,
+      };
     return { bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, length), line };
   }
 }

@@ -60,7 +60,8 @@ export async function ingestStream(
   };
   const end = new AbortController();
   const run = randomUUID();
-  const keyOf = (chunk: number): string => (key === undefined ? `${run}.${chunk}` : chunk === 0 ? key : `${key}-${chunk}`);
+  const keyOf = (chunk: number): string =>
+    key === undefined ? `${run}.${chunk}` : chunk === 0 ? key : `${key}-${chunk}`;
   let chunks = 0;
   let wantsHeader = format === 'csv' && how.csvFields === undefined;
   const chunk = openChunk(limits.bytes, limits.events);

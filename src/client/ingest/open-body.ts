@@ -16,7 +16,10 @@ export async function* openBody(source: AsyncIterable<Uint8Array>): AsyncGenerat
 
 const begins = (bytes: Buffer, wanted: Buffer): boolean => bytes.subarray(0, wanted.length).equals(wanted);
 
-async function* unpack(source: AsyncIterable<Buffer>, unpacker: ReturnType<typeof createGunzip | typeof createZstdDecompress>) {
+async function* unpack(
+  source: AsyncIterable<Buffer>,
+  unpacker: ReturnType<typeof createGunzip | typeof createZstdDecompress>,
+) {
   const input = Readable.from(source, { objectMode: false });
   input.on('error', (error) => unpacker.destroy(error));
   for await (const chunk of input.pipe(unpacker)) yield chunk as Buffer;
@@ -32,7 +35,10 @@ async function* withoutMark(source: AsyncIterable<Buffer>): AsyncGenerator<Buffe
 }
 
 /** The first bytes, at least `length` of them where there are as many, and the whole stream with them. */
-export async function peek(source: AsyncIterable<Uint8Array>, length: number): Promise<{ head: Buffer; all: AsyncIterable<Buffer> }> {
+export async function peek(
+  source: AsyncIterable<Uint8Array>,
+  length: number,
+): Promise<{ head: Buffer; all: AsyncIterable<Buffer> }> {
   const rest = source[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
   let isDone = false;
@@ -45,7 +51,9 @@ export async function peek(source: AsyncIterable<Uint8Array>, length: number): P
     try {
       if (head.length > 0) yield head;
       for (let next = isDone ? undefined : await rest.next(); next && next.done !== true; next = await rest.next())
-        yield Buffer.isBuffer(next.value) ? next.value : Buffer.from(next.value.buffer, next.value.byteOffset, next.value.byteLength);
+        yield Buffer.isBuffer(next.value)
+          ? next.value
+          : Buffer.from(next.value.buffer, next.value.byteOffset, next.value.byteLength);
     } finally {
       await rest.return?.();
     }

@@ -51,7 +51,8 @@ async function sendPart(delivery: Delivery, chunk: readonly SplitEvent[], part: 
     if (!(error instanceof ClientError)) throw error;
     if (error.status === 400 || error.status === 422) return sendWithoutBroken(delivery, events, part.key, error);
     if (error.status !== 413) throw error;
-    if (events.length === 1) return delivery.onFailed(failed(events, `it is too large for the service: ${error.message}`));
+    if (events.length === 1)
+      return delivery.onFailed(failed(events, `it is too large for the service: ${error.message}`));
     for (const half of halvesOf(part)) await sendPart(delivery, chunk, half);
   }
 }
@@ -61,7 +62,11 @@ async function post(delivery: Delivery, events: readonly SplitEvent[], key: stri
   const body = bodyOf(events, options.format, header);
   const encoding = compression === 'none' ? undefined : compression;
   try {
-    return await client.ingest(dataset, await compress(body, compression), { ...options, encoding, idempotencyKey: key });
+    return await client.ingest(dataset, await compress(body, compression), {
+      ...options,
+      encoding,
+      idempotencyKey: key,
+    });
   } catch (error) {
     if (!(error instanceof ClientError) || error.status !== 415 || encoding === undefined) throw error;
     const reply = await client.ingest(dataset, body, { ...options, idempotencyKey: key });
@@ -72,12 +77,18 @@ async function post(delivery: Delivery, events: readonly SplitEvent[], key: stri
 
 async function compress(body: Buffer, compression: Compression): Promise<Buffer> {
   if (compression === 'gzip') return promisify(gzip)(body, { level: 1 });
-  if (compression === 'zstd') return promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+  if (compression === 'zstd')
+    return promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
   return body;
 }
 
 /** Some services refuse a whole request for one event that is no JSON. */
-async function sendWithoutBroken(delivery: Delivery, events: readonly SplitEvent[], key: string, error: ClientError): Promise<void> {
+async function sendWithoutBroken(
+  delivery: Delivery,
+  events: readonly SplitEvent[],
+  key: string,
+  error: ClientError,
+): Promise<void> {
   if (delivery.options.format === 'csv') throw error;
   const sound: SplitEvent[] = [];
   for (const event of events) {

@@ -46,7 +46,8 @@ export function splitRecords(delimiter = ','): Splitter {
       open.add(bytes.subarray(from));
     },
     end(take) {
-      if (isQuoted) take({ bytes: Buffer.alloc(0), line, problem: 'the input ends within quotes that were opened in this record' });
+      if (isQuoted)
+        take({ bytes: Buffer.alloc(0), line, problem: 'the input ends within quotes that were opened in this record' });
       else finish(take);
     },
   };

@@ -69,9 +69,11 @@ export function splitValues(): Splitter {
     },
     end(take) {
       const nothing = Buffer.alloc(0);
-      if (isInValue && (depth > 0 || isString)) take({ bytes: nothing, line, problem: 'the input ends within this value' });
+      if (isInValue && (depth > 0 || isString))
+        take({ bytes: nothing, line, problem: 'the input ends within this value' });
       else if (isInValue) finish(take);
-      if (isInList) take({ bytes: nothing, line: listLine, problem: 'the input ends within the array that begins here' });
+      if (isInList)
+        take({ bytes: nothing, line: listLine, problem: 'the input ends within the array that begins here' });
     },
   };
 }

@@ -19,7 +19,10 @@ const telemetryTable = {
     default: 'false',
     doc: 'the status page shows events, after their transforms, to everyone who reaches it',
   }),
-  log_level: field(choice(['debug', 'info', 'warn', 'error']), { default: 'info', doc: 'the least level that is logged' }),
+  log_level: field(choice(['debug', 'info', 'warn', 'error']), {
+    default: 'info',
+    doc: 'the least level that is logged',
+  }),
 } satisfies Table;
 
 const deadLetterTable = {
@@ -56,7 +59,10 @@ export const agentFields = {
     example: '{script: ./shape.ts}',
     doc: "shapes the events of all sources, after the source's own transform",
   }),
-  dead_letter: field(group(deadLetterTable), { default: '{}', doc: 'events that the service refused (`tailrace dead-letters`)' }),
+  dead_letter: field(group(deadLetterTable), {
+    default: '{}',
+    doc: 'events that the service refused (`tailrace dead-letters`)',
+  }),
   telemetry: field(group(telemetryTable), { default: '{}', doc: "the agent's own metrics, health and log" }),
 } satisfies Table;
 

@@ -26,7 +26,10 @@ const retryTable = {
     doc: 'the first wait is up to this long, each next one up to twice as long',
   }),
   max_backoff: field(duration('1ms', '1h'), { default: '30s', doc: 'the longest wait between two attempts' }),
-  max_elapsed: field(durationOr('never', '1s', '365d'), { default: 'never', doc: 'gives up after this long and dead-letters the batch' }),
+  max_elapsed: field(durationOr('never', '1s', '365d'), {
+    default: 'never',
+    doc: 'gives up after this long and dead-letters the batch',
+  }),
 } satisfies Table;
 
 const diskTable = {
@@ -63,8 +66,15 @@ export const bufferField = (doc: string) => field(group(bufferTable), { default:
 
 /** Keys that the agent acts on. A type without one of these, or with fewer values, says in its `derive` what holds. */
 export const sinkFields = {
-  dataset: field(datasetName, { required: true, example: 'logs', doc: 'where events go, unless their source says otherwise' }),
-  timestamp_field: field(anyText, { example: 'ts', doc: 'the field that holds the time of JSON events, sent as timestamp-field' }),
+  dataset: field(datasetName, {
+    required: true,
+    example: 'logs',
+    doc: 'where events go, unless their source says otherwise',
+  }),
+  timestamp_field: field(anyText, {
+    example: 'ts',
+    doc: 'the field that holds the time of JSON events, sent as timestamp-field',
+  }),
   compression: field(choice(['auto', 'gzip', 'zstd', 'none']), {
     default: 'auto',
     doc: 'of request bodies; auto: zstd where the service stores it, else gzip, else none',
@@ -83,7 +93,9 @@ type Written = Values<typeof sinkFields>;
 /** Settings of any sink that the agent needs: what its keys come to. `closesEarly`: `max_age` is not written, so an idle sink gets its batch earlier. */
 export type SinkSettings = Omit<Written, 'timestampField' | 'batch'> &
   Partial<Pick<Written, 'timestampField'>> & {
-    readonly batch: { readonly [K in keyof Written['batch']]: NonNullable<Written['batch'][K]> } & { readonly closesEarly: boolean };
+    readonly batch: { readonly [K in keyof Written['batch']]: NonNullable<Written['batch'][K]> } & {
+      readonly closesEarly: boolean;
+    };
   };
 
 /** Of sinks on this machine: asking costs no network, so that a disk with room again is used at once. */

@@ -8,7 +8,8 @@ const sampleLine: Kind<string> = {
   type: 'text',
   schema: { type: 'string' },
   read: (node, key, reading) => {
-    if (node.kind === 'scalar') return node.value === null ? '' : typeof node.value === 'string' ? node.value : node.source;
+    if (node.kind === 'scalar')
+      return node.value === null ? '' : typeof node.value === 'string' ? node.value : node.source;
     reading.report(node.at, `a line of \`${key.name}\` must be text`, 'put it in single quotes: \'{"level":"info"}\'');
     return undefined;
   },

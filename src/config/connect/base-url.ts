@@ -11,7 +11,8 @@ export function parseBaseUrl(value: string): { readonly value: string } | Wrong 
   const port = /^https?:\/\/(?:\[[^\]]*\]|[^/:]*):(\d+)(?:[/?#]|$)/i.exec(value)?.[1];
   if (Number(port) > MAX_PORT) return { message: `has the port ${port}`, fix: `a port is at most ${MAX_PORT}` };
   if (url === null) return { message: 'is not an http or https address', fix };
-  if (url.username !== '' || url.password !== '') return { message: 'holds a user or password', fix: 'remove it and use `token`' };
+  if (url.username !== '' || url.password !== '')
+    return { message: 'holds a user or password', fix: 'remove it and use `token`' };
   if (/[?#]/.test(value)) return { message: 'holds a query or fragment', fix: 'end it before the `?` or `#`' };
   return { value: trimEndOf(`${url.origin}${url.pathname}`, '/') };
 }

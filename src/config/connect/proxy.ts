@@ -11,7 +11,8 @@ export function parseProxy(written: string): { readonly value: string } | Wrong 
   const url = /[\s\\]/.test(text) ? null : URL.parse(text);
   if (url === null || url.hostname === '') return { message: 'is not the address of a proxy', fix };
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return { message: 'is not an http or https proxy', fix };
-  if (url.pathname.length > 1 || url.search !== '' || url.hash !== '') return { message: 'has more than a host and a port', fix };
+  if (url.pathname.length > 1 || url.search !== '' || url.hash !== '')
+    return { message: 'has more than a host and a port', fix };
   try {
     decodeURIComponent(url.username + url.password);
   } catch {
@@ -52,5 +53,10 @@ function isBypassed({ protocol, hostname, port }: URL, noProxy: string): boolean
 
 /** True of hosts that only this machine reaches. */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+  return (
+    host === 'localhost' ||
+    host.endsWith('.localhost') ||
+    host === '::1' ||
+    (isIP(host) === 4 && host.startsWith('127.'))
+  );
 }

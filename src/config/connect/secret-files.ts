@@ -8,15 +8,25 @@ import type { TransformConfig } from '../values.ts';
 const KEY_OF_HASH = /\bsecret_file\s*\(\s*@?(?:"([^"]*)"|'([^']*)')/g;
 
 /** Also the folder of systemd's credentials, whatever names these. */
-export function secretFilesOf({ sources, sinks, transform }: Config, env: NodeJS.ProcessEnv = process.env): SecretFile[] {
+export function secretFilesOf(
+  { sources, sinks, transform }: Config,
+  env: NodeJS.ProcessEnv = process.env,
+): SecretFile[] {
   const credentials = env['CREDENTIALS_DIRECTORY'] ?? '';
   const sinkFiles = sinks.flatMap(({ id, secretFiles = [] }) =>
     secretFiles.map(({ path, what }) => ({ path, what: `${what} of sink "${id}"` })),
   );
   const sourceFiles = sources.flatMap((source) =>
-    (sourceTypeOf(source).secretFiles?.(source) ?? []).map(({ path, what }) => ({ path, what: `${what} of source "${source.id}"` })),
+    (sourceTypeOf(source).secretFiles?.(source) ?? []).map(({ path, what }) => ({
+      path,
+      what: `${what} of source "${source.id}"`,
+    })),
   );
-  const hashKeys = [transform, ...sources.map((source) => source.transform), ...sinks.map((sink) => sink.transform)].flatMap(keysOfHash);
+  const hashKeys = [
+    transform,
+    ...sources.map((source) => source.transform),
+    ...sinks.map((sink) => sink.transform),
+  ].flatMap(keysOfHash);
   const all = credentials === '' ? [] : [{ path: credentials, what: 'one of systemd’s credentials' }];
   return [...sinkFiles, ...sourceFiles, ...hashKeys, ...all];
 }

@@ -25,7 +25,8 @@ export function readSmallFile({ path, what, maxBytes, code }: SmallFile): Buffer
     let length = 0;
     for (let got = -1; got !== 0 && length < buffer.length; length += got)
       got = readSync(fd, buffer, length, buffer.length - length, length);
-    if (length > maxBytes) throw fail(`is larger than ${maxBytes / 1024} KiB`, `name the file that holds the ${what.split(' ')[0]} alone`);
+    if (length > maxBytes)
+      throw fail(`is larger than ${maxBytes / 1024} KiB`, `name the file that holds the ${what.split(' ')[0]} alone`);
     return buffer.subarray(0, length);
   } catch (error) {
     if (error instanceof TailraceError || codeOf(error) === '') throw error;

@@ -71,10 +71,16 @@ function readKey(path: string | undefined, pem: Buffer): KeyObject {
     return createPrivateKey(pem);
   } catch (cause) {
     const encrypted = pem.includes('ENCRYPTED');
-    throw new TlsFileError('key', `the key file "${path}" cannot be used: ${encrypted ? 'it is encrypted' : messageOf(cause)}`, {
-      fix: encrypted ? 'decrypt it with `openssl pkey`, and let only this user read it' : 'give a private key in PEM form',
-      cause,
-    });
+    throw new TlsFileError(
+      'key',
+      `the key file "${path}" cannot be used: ${encrypted ? 'it is encrypted' : messageOf(cause)}`,
+      {
+        fix: encrypted
+          ? 'decrypt it with `openssl pkey`, and let only this user read it'
+          : 'give a private key in PEM form',
+        cause,
+      },
+    );
   }
 }
 

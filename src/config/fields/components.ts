@@ -16,7 +16,8 @@ export interface Component<Type extends string, T extends Table> {
 }
 
 /** Any component of these tables, discriminated by its type. */
-export type Components<Tables extends Tabled> = { [K in keyof Tables & string]: Component<K, Tables[K]> }[keyof Tables & string];
+export type Components<Tables extends Tabled> = { [K in keyof Tables & string]: Component<K, Tables[K]> }[keyof Tables &
+  string];
 type Tabled = { readonly [type: string]: Table };
 
 /** The components that were read, and all ids, also of components that could not be read. */
@@ -26,7 +27,10 @@ export interface Section<C> {
 }
 
 /** The kind of `sources` and `sinks`; `tables` by the components' types. */
-export function section<Tables extends Tabled>(what: 'source' | 'sink', tables: Tables): Kind<Section<Components<Tables>>> {
+export function section<Tables extends Tabled>(
+  what: 'source' | 'sink',
+  tables: Tables,
+): Kind<Section<Components<Tables>>> {
   return {
     type: `mapping of ids to ${what}s`,
     schema: {},
@@ -41,7 +45,8 @@ function readSection(what: string, tables: Tabled, node: YamlNode, reading: Read
   const section = `${what}s`;
   const map = asMap(node, section, reading.report);
   if (map === undefined) return undefined;
-  if (map.entries.length === 0) reading.report(map.at, `there is no ${what} under \`${section}\``, 'write at least one');
+  if (map.entries.length === 0)
+    reading.report(map.at, `there is no ${what} under \`${section}\``, 'write at least one');
   const ids = new Set<string>();
   const components: Component<string, Table>[] = [];
   for (const [index, { key: id, keyAt, value }] of map.entries.entries()) {
@@ -50,7 +55,8 @@ function readSection(what: string, tables: Tabled, node: YamlNode, reading: Read
       break;
     }
     ids.add(id);
-    if (!ID.test(id)) reading.report(keyAt, `\`${quote(id)}\` cannot be an id`, 'use 1 to 64 letters, digits, `_` and `-`');
+    if (!ID.test(id))
+      reading.report(keyAt, `\`${quote(id)}\` cannot be an id`, 'use 1 to 64 letters, digits, `_` and `-`');
     const path = `${section}.${id}`;
     reading.note(path, keyAt, keyAt);
     const body = asMap(value, id, reading.report);
@@ -61,7 +67,14 @@ function readSection(what: string, tables: Tabled, node: YamlNode, reading: Read
 }
 
 /** None when its type is unknown; its keys are judged all the same where there is no doubt which type was meant. */
-function readComponent(what: string, tables: Tabled, map: YamlMap, id: string, path: string, reading: Reading): Component<string, Table>[] {
+function readComponent(
+  what: string,
+  tables: Tabled,
+  map: YamlMap,
+  id: string,
+  path: string,
+  reading: Reading,
+): Component<string, Table>[] {
   const names = Object.keys(tables);
   const typeEntry = map.entries.find((entry) => entry.key === 'type');
   if (typeEntry === undefined) {

@@ -21,7 +21,9 @@ export function withTransform(
   { folder }: Pick<Context, 'folder'>,
 ): { transform?: TransformConfig } {
   if (transform === undefined) return {};
-  return { transform: transform.kind === 'script' ? { ...transform, file: resolve(folder, transform.file) } : transform };
+  return {
+    transform: transform.kind === 'script' ? { ...transform, file: resolve(folder, transform.file) } : transform,
+  };
 }
 
 /** A relative path names one of systemd's credentials, where there is one of that name. */

@@ -76,7 +76,9 @@ type Camel<K extends string> = K extends `${infer First}_${infer Rest}` ? `${Fir
 type WithUnit<K extends string, U extends string> = K extends `${string}${U}` ? K : `${K}${U}`;
 
 /** The readable part of a table: any key may be missing. */
-export type Draft<T extends Table> = { readonly [K in keyof T]?: T[K] extends Field<infer _V, infer D, infer _U> ? D : never };
+export type Draft<T extends Table> = {
+  readonly [K in keyof T]?: T[K] extends Field<infer _V, infer D, infer _U> ? D : never;
+};
 
 type Present<O, V> = O extends { default: string } | { required: true } ? V : V | undefined;
 
@@ -126,7 +128,11 @@ export function readTable<T extends Table>(table: T, map: YamlMap, path: string,
       reading.report(
         entry.keyAt,
         `unknown key \`${quote(entry.key)}\``,
-        known !== undefined ? `it is \`${known}\` here` : near === undefined ? whereElse(entry.key, table) : `did you mean \`${near}\`?`,
+        known !== undefined
+          ? `it is \`${known}\` here`
+          : near === undefined
+            ? whereElse(entry.key, table)
+            : `did you mean \`${near}\`?`,
       );
       continue;
     }
@@ -177,7 +183,10 @@ export function finish<T extends Table>(table: T, draft: Draft<T>): Values<T> {
   const values = Object.entries(draft).map(([key, value]) => {
     const { unit = '', finish: toValue } = table[key]!.kind;
     const name = key.replaceAll(/_(.)/g, (_, first: string) => first.toUpperCase());
-    return [name.endsWith(unit) ? name : `${name}${unit}`, value === undefined || !toValue ? value : toValue(value as never)];
+    return [
+      name.endsWith(unit) ? name : `${name}${unit}`,
+      value === undefined || !toValue ? value : toValue(value as never),
+    ];
   });
   // The table's types say what each kind makes.
   return Object.fromEntries(values) as Values<T>;

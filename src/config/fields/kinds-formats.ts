@@ -25,7 +25,11 @@ const formatChoice: Kind<FormatChoice> = {
     }
     const [entry, ...more] = node.entries;
     if (entry?.key !== 'regex' || more.length > 0) {
-      reading.report(node.at, 'a format of several keys, or one that is no `regex`', "write `{regex: '^(?<level>\\w+) (?<message>.*)$'}`");
+      reading.report(
+        node.at,
+        'a format of several keys, or one that is no `regex`',
+        "write `{regex: '^(?<level>\\w+) (?<message>.*)$'}`",
+      );
       return undefined;
     }
     const regex = pattern.read(entry.value, { path: `${key.path}.regex`, name: 'regex' }, reading);
@@ -40,7 +44,9 @@ const formatChoice: Kind<FormatChoice> = {
 };
 
 // Wrong ones were reported: without problems, all of them are here.
-export const formatList = list(formatChoice, { filled: true, example: "[combined, {regex: '…'}, text]" }) as Kind<readonly FormatChoice[]>;
+export const formatList = list(formatChoice, { filled: true, example: "[combined, {regex: '…'}, text]" }) as Kind<
+  readonly FormatChoice[]
+>;
 
 const typeWord = choice(['int', 'float', 'bool', 'datetime', 'json', 'text', 'escaped']);
 
@@ -68,7 +74,11 @@ export const patternOrList: Kind<readonly string[]> = {
     for (const each of nodes) {
       const found = pattern.read(each, key, reading);
       if (found !== undefined && !NAMED_GROUP.test(found))
-        reading.report(each.at, `\`${key.name}\` has no named group, so that it gives no fields`, 'name its groups: `(?<team>[^/]+)`');
+        reading.report(
+          each.at,
+          `\`${key.name}\` has no named group, so that it gives no fields`,
+          'name its groups: `(?<team>[^/]+)`',
+        );
       else if (found !== undefined) patterns.push(found);
     }
     return patterns;

@@ -41,10 +41,16 @@ export const pattern: Kind<string> = text({
   type: 'regular expression',
   parse: (value) => {
     if (/\(\?(?:[=!]|<[=!])/.test(value)) {
-      return { message: 'looks ahead or behind', fix: 'write it without `(?=`, `(?!`, `(?<=` and `(?<!`: its cost could not be bounded' };
+      return {
+        message: 'looks ahead or behind',
+        fix: 'write it without `(?=`, `(?!`, `(?<=` and `(?<!`: its cost could not be bounded',
+      };
     }
     if (/(?:^|[^\\])(?:\\\\)*\\(?:[1-9]|k<)/.test(value)) {
-      return { message: 'refers back to a group', fix: 'write it without `\\1` and `\\k<name>`: its cost could not be bounded' };
+      return {
+        message: 'refers back to a group',
+        fix: 'write it without `\\1` and `\\k<name>`: its cost could not be bounded',
+      };
     }
     try {
       // Flags in front are RE2's.
@@ -63,7 +69,8 @@ export const pattern: Kind<string> = text({
 export const delimiter: Kind<string> = {
   type: 'one ASCII character, or `tab`',
   schema: { type: 'string' },
-  read: (node, key, reading) => (node.kind === 'scalar' && node.value === '\t' ? '\t' : delimiterText.read(node, key, reading)),
+  read: (node, key, reading) =>
+    node.kind === 'scalar' && node.value === '\t' ? '\t' : delimiterText.read(node, key, reading),
 };
 const delimiterText: Kind<string> = text({
   type: 'one ASCII character, or `tab`',

@@ -26,7 +26,8 @@ export type ListenAddress = InternetAddress | UnixAddress | SystemdAddress;
 /** The longest path of a socket on Linux, in bytes. */
 const MAX_SOCKET_PATH_BYTES = 107;
 const FORMS = '`udp://`, `tcp://` or `tls://host:port`, `unix://` or `unixgram:///path`, or `systemd://name`';
-const FIX = 'write it as `udp://127.0.0.1:5514`, `tls://[::1]:6514`, `unix:///run/tailrace/syslog.sock` or `systemd://`';
+const FIX =
+  'write it as `udp://127.0.0.1:5514`, `tls://[::1]:6514`, `unix:///run/tailrace/syslog.sock` or `systemd://`';
 
 /**
  * `udp://`, `tcp://`, `tls://` with `host:port` (IPv6 in brackets; port 0 takes any free one), `unix://` and `unixgram://` with
@@ -55,7 +56,8 @@ function parseListen(value: string): ListenAddress | { readonly message: string 
     case 'unix':
     case 'unixgram':
       if (!rest.startsWith('/') || rest.endsWith('/')) return { message: 'has no absolute path of a socket' };
-      if (Buffer.byteLength(rest) > MAX_SOCKET_PATH_BYTES) return { message: `has a path of more than ${MAX_SOCKET_PATH_BYTES} bytes` };
+      if (Buffer.byteLength(rest) > MAX_SOCKET_PATH_BYTES)
+        return { message: `has a path of more than ${MAX_SOCKET_PATH_BYTES} bytes` };
       return { protocol, path: rest };
     case 'systemd':
     case 'systemd-tls':

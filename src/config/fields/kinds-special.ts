@@ -12,7 +12,8 @@ import { quote } from '../quote.ts';
 
 /** Characters of a static field's name. */
 const MAX_FIELD_NAME = 200;
-const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/;
+const HOST_NAME =
+  /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/;
 
 /** As services take it; safe as the name of a folder. */
 export const DATASET_NAME = /^[A-Za-z0-9-]{1,128}$/;
@@ -39,9 +40,14 @@ export const headerPrefix: Kind<string> = matching(
 );
 
 /** A token in the file or from a variable. */
-export const token: Kind<string> = matching(/^[\x21-\x7e]+$/, 'holds a space or a character outside ASCII', 'copy it again, as one word', {
-  secret: 'use `token_file`',
-});
+export const token: Kind<string> = matching(
+  /^[\x21-\x7e]+$/,
+  'holds a space or a character outside ASCII',
+  'copy it again, as one word',
+  {
+    secret: 'use `token_file`',
+  },
+);
 
 /** http or https, with an optional path; without its trailing slashes. */
 export const baseUrl: Kind<string> = text({
@@ -51,7 +57,11 @@ export const baseUrl: Kind<string> = text({
 });
 
 /** Never shown, because it may hold a password. */
-export const proxyAddress: Kind<string> = text({ type: 'http or https address', secret: 'leave it to HTTPS_PROXY', parse: parseProxy });
+export const proxyAddress: Kind<string> = text({
+  type: 'http or https address',
+  secret: 'leave it to HTTPS_PROXY',
+  parse: parseProxy,
+});
 
 /** A CSV column: services trim names, so that spaces at their ends would be lost. */
 export const columnName: Kind<string> = text({
@@ -65,7 +75,8 @@ export const columnName: Kind<string> = text({
 export const globOrList: Kind<readonly string[]> = {
   type: 'path with wildcards, or a list of them',
   schema: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
-  read: (node, key, reading) => (node.kind === 'list' ? node.items : [node]).flatMap((each) => anyText.read(each, key, reading) ?? []),
+  read: (node, key, reading) =>
+    (node.kind === 'list' ? node.items : [node]).flatMap((each) => anyText.read(each, key, reading) ?? []),
 };
 
 /** `host:port`, or `none`. The value of `none` is null, to tell it from an unread one. */
@@ -102,7 +113,11 @@ export const staticFields: Kind<Readonly<Record<string, JsonValue>>> = {
   read: (node, key, reading) => {
     if (node.kind === 'scalar' && node.value === null) return {};
     if (node.kind !== 'map') {
-      reading.report(node.at, `\`${key.name}\` must be a mapping of names to values`, `write it as \`${key.name}: {env: prod}\``);
+      reading.report(
+        node.at,
+        `\`${key.name}\` must be a mapping of names to values`,
+        `write it as \`${key.name}: {env: prod}\``,
+      );
       return undefined;
     }
     return readObject(node, key, reading);
@@ -126,7 +141,8 @@ function readJson(node: YamlNode, key: Key, reading: Reading): JsonValue {
   if (node.kind === 'map') return readObject(node, key, reading);
   if (node.value === null || typeof node.value === 'boolean') return node.value;
   if (typeof node.value === 'number') {
-    if (Number.isFinite(node.value) && (!Number.isInteger(node.value) || Number.isSafeInteger(node.value))) return node.value;
+    if (Number.isFinite(node.value) && (!Number.isInteger(node.value) || Number.isSafeInteger(node.value)))
+      return node.value;
     reading.report(
       node.at,
       `\`${quote(node.source)}\` cannot be kept exactly as a number`,
@@ -149,7 +165,8 @@ export const jsonObject: Kind<Readonly<Record<string, JsonValue>>> = {
 
 function jsonOf(node: YamlNode, reading: Reading): JsonValue {
   if (node.kind === 'list') return node.items.map((item) => jsonOf(item, reading));
-  if (node.kind === 'map') return Object.fromEntries(node.entries.map(({ key, value }) => [key, jsonOf(value, reading)]));
+  if (node.kind === 'map')
+    return Object.fromEntries(node.entries.map(({ key, value }) => [key, jsonOf(value, reading)]));
   if (typeof node.value !== 'number' || Number.isFinite(node.value)) return node.value;
   reading.report(node.at, `\`${quote(node.source)}\` is no JSON number`, 'put it in quotes where text is meant');
   return null;
@@ -159,7 +176,9 @@ export function parseHostPort(value: string): { host: string; port: number } | {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,5})$/.exec(value) ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || digits === undefined) {
-    return { message: isIPv6(value.replace(/:\d*$/, '')) ? 'has an IPv6 address without brackets' : 'has no `host:port`' };
+    return {
+      message: isIPv6(value.replace(/:\d*$/, '')) ? 'has an IPv6 address without brackets' : 'has no `host:port`',
+    };
   }
   const port = Number(digits);
   if (port > 65_535) return { message: `has the port ${port}, above 65535` };

@@ -13,7 +13,8 @@ const FIX =
 function checkLayout(layout: string, needsYear: boolean): Wrong | undefined {
   if (WORDS.includes(layout)) return undefined;
   if (/%[A-Za-z]/.test(layout)) return { message: 'is a strftime format, not a Go layout', fix: FIX };
-  if (/[yY]{2,4}|\bMM\b|\bdd\b|\bDD\b|\bHH\b/.test(layout)) return { message: 'is a format in letters, not a Go layout', fix: FIX };
+  if (/[yY]{2,4}|\bMM\b|\bdd\b|\bDD\b|\bHH\b/.test(layout))
+    return { message: 'is a format in letters, not a Go layout', fix: FIX };
   const near = /^[a-z0-9_]+$/i.test(layout) ? nearest(layout, WORDS) : undefined;
   if (near !== undefined) return { message: 'is not a known format', fix: `did you mean \`${near}\`?` };
   const tokens = new Set(compileLayout(layout).map((part) => (part.kind === 'token' ? part.token : '')));
@@ -21,7 +22,8 @@ function checkLayout(layout: string, needsYear: boolean): Wrong | undefined {
   if (needsYear && !has('2006', '06')) return { message: 'has no year: Go writes it `2006` or `06`', fix: FIX };
   if (!has('002', '__2') && !has('January', 'Jan', '01', '1'))
     return { message: 'has no month: Go writes it `01`, `1`, `Jan` or `January`', fix: FIX };
-  if (!has('002', '__2') && !has('02', '_2', '2')) return { message: 'has no day: Go writes it `02`, `_2` or `2`', fix: FIX };
+  if (!has('002', '__2') && !has('02', '_2', '2'))
+    return { message: 'has no day: Go writes it `02`, `_2` or `2`', fix: FIX };
   return undefined;
 }
 

@@ -53,8 +53,11 @@ export const transform: Kind<TransformConfig> = {
       reading.report(node.at, message, names.includes('script') ? 'keep one of them' : EXAMPLE);
       return undefined;
     }
-    if (pipeline !== undefined) return { kind: 'pipeline', text: pipeline, path: `${key.path}.pipeline`, onError: chosen };
-    return script === undefined ? undefined : { kind: 'script', file: script, path: `${key.path}.script`, onError: chosen };
+    if (pipeline !== undefined)
+      return { kind: 'pipeline', text: pipeline, path: `${key.path}.pipeline`, onError: chosen };
+    return script === undefined
+      ? undefined
+      : { kind: 'script', file: script, path: `${key.path}.script`, onError: chosen };
   },
 };
 

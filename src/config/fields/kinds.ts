@@ -45,7 +45,12 @@ export function text<V = string>(options: TextOptions<V>): Kind<V> {
 export const anyText: Kind<string> = text({ parse: (value) => ({ value }) });
 
 /** Text that a pattern matches; else `message` and `fix` are reported. */
-export function matching(pattern: RegExp, message: string, fix: string, options: Omit<TextOptions<string>, 'parse'> = {}): Kind<string> {
+export function matching(
+  pattern: RegExp,
+  message: string,
+  fix: string,
+  options: Omit<TextOptions<string>, 'parse'> = {},
+): Kind<string> {
   return text({ ...options, parse: (value) => (pattern.test(value) ? { value } : { message, fix }) });
 }
 
@@ -63,7 +68,8 @@ export function durationOr(word: string, min: string, max: string): Kind<number,
   return {
     ...kind,
     type: `${kind.type}, or \`${word}\``,
-    read: (node, key, reading) => (node.kind === 'scalar' && node.value === word ? Infinity : kind.read(node, key, reading)),
+    read: (node, key, reading) =>
+      node.kind === 'scalar' && node.value === word ? Infinity : kind.read(node, key, reading),
   };
 }
 
@@ -77,7 +83,10 @@ export function integer(min: number, max: number): Kind<number> {
       const fromVariable = found.variables && /^-?\d{1,15}$/.test(String(found.value));
       const value = fromVariable ? Number(found.value) : found.value;
       if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-      reading.report(node.at, `\`${key.name}\` must be a whole number from ${min} to ${max}, not \`${quote(found.value)}\``);
+      reading.report(
+        node.at,
+        `\`${key.name}\` must be a whole number from ${min} to ${max}, not \`${quote(found.value)}\``,
+      );
       return undefined;
     },
   };
@@ -113,7 +122,8 @@ export function choice<const C extends string>(words: readonly C[]): Kind<C> {
       const match = words.find((word) => word === value);
       if (match !== undefined) return match;
       const near = nearest(value, words);
-      const all = words.length === 1 ? `write \`${words[0]}\`, the only one there is` : `use one of ${words.join(', ')}`;
+      const all =
+        words.length === 1 ? `write \`${words[0]}\`, the only one there is` : `use one of ${words.join(', ')}`;
       const fix = near === undefined ? all : `did you mean \`${near}\`? Known: ${words.join(', ')}`;
       reading.report(node.at, `\`${key.name}: ${quote(value)}\` is not known`, fix);
       return undefined;
@@ -136,7 +146,10 @@ export function flagOr<const W extends string>(word: W): Kind<boolean | W> {
 }
 
 /** One of a few words, or a mapping with keys of its own. */
-export function wordOrGroup<const C extends string, T extends Table>(words: readonly C[], table: T): Kind<C | Values<T>, C | Draft<T>> {
+export function wordOrGroup<const C extends string, T extends Table>(
+  words: readonly C[],
+  table: T,
+): Kind<C | Values<T>, C | Draft<T>> {
   const [word, keys] = [choice(words), group(table)];
   return {
     type: `${word.type}, or a mapping of ${Object.keys(table)
@@ -186,7 +199,10 @@ function quantity(
   const [low, high] = [bound(parse, min), bound(parse, max)];
   return {
     type: `${name}, ${min} to ${max}`,
-    schema: name === 'size' ? { anyOf: [{ type: 'integer', minimum: low, maximum: high }, { type: 'string' }] } : { type: 'string' },
+    schema:
+      name === 'size'
+        ? { anyOf: [{ type: 'integer', minimum: low, maximum: high }, { type: 'string' }] }
+        : { type: 'string' },
     read: (node, key, reading) => {
       const found = readScalar(node, key, reading, `a ${name}`);
       if (found === undefined) return undefined;
@@ -199,7 +215,11 @@ function quantity(
       if (parsed.value >= low && parsed.value <= high) return parsed.value;
       const extreme = parsed.value < low ? `smaller than ${format(low)}` : `larger than ${format(high)}`;
       const side = name === 'size' ? extreme : extreme.replace('smaller', 'shorter').replace('larger', 'longer');
-      reading.report(node.at, `\`${key.name}\`: \`${quote(written)}\` is ${side}`, `write a ${name} from ${min} to ${max}`);
+      reading.report(
+        node.at,
+        `\`${key.name}\`: \`${quote(written)}\` is ${side}`,
+        `write a ${name} from ${min} to ${max}`,
+      );
       return undefined;
     },
   };
@@ -223,8 +243,10 @@ function readText(node: YamlNode, key: Key, reading: Reading, secret: string | u
       `put it in quotes: \`"${written}"\``,
     );
   } else if (value === '') reading.report(node.at, `\`${key.name}\` is empty`, 'give it a value, or remove it');
-  else if (value.length > MAX_TEXT) reading.report(node.at, `\`${key.name}\` is longer than ${MAX_TEXT} characters`, 'shorten it');
-  else if (CONTROL.test(value)) reading.report(node.at, `\`${key.name}\` holds a control character or a line break`, 'remove it');
+  else if (value.length > MAX_TEXT)
+    reading.report(node.at, `\`${key.name}\` is longer than ${MAX_TEXT} characters`, 'shorten it');
+  else if (CONTROL.test(value))
+    reading.report(node.at, `\`${key.name}\` holds a control character or a line break`, 'remove it');
   else return value;
   return undefined;
 }
@@ -251,6 +273,7 @@ export function readScalar(
   }
   if (typeof node.value !== 'string') return { value: node.value, variables: false };
   const expanded = expand(node.value, reading.env, orElse);
-  for (const { nth, message, fix } of expanded.problems) reading.report(node.at + findVariable(node.source, nth), message, fix);
+  for (const { nth, message, fix } of expanded.problems)
+    reading.report(node.at + findVariable(node.source, nth), message, fix);
   return expanded.problems.length > 0 ? undefined : { value: expanded.text, variables: expanded.variables };
 }

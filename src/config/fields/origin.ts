@@ -5,7 +5,10 @@ import { choice, list, matching } from './kinds.ts';
 const name = matching(/^.{1,200}$/, 'cannot be a field', 'use up to 200 characters');
 const names = {
   host: field(name, { example: 'host.name', doc: 'the field that holds `host_name`' }),
-  file: field(name, { example: 'log.file.path', doc: 'the field that holds the path under which the file was first matched' }),
+  file: field(name, {
+    example: 'log.file.path',
+    doc: 'the field that holds the path under which the file was first matched',
+  }),
 } satisfies Table;
 /** The name of each part that events get. */
 export type Origin = Draft<typeof names>;

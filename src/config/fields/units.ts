@@ -4,7 +4,9 @@
  */
 
 /** A read quantity, or the fault of the text and how to write it. */
-export type Parsed = { readonly ok: true; readonly value: number } | { readonly ok: false; readonly message: string; readonly fix: string };
+export type Parsed =
+  | { readonly ok: true; readonly value: number }
+  | { readonly ok: false; readonly message: string; readonly fix: string };
 
 const SIZE_UNITS = new Map([
   ['GiB', 2 ** 30],

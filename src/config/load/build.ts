@@ -57,9 +57,14 @@ function withSinks(source: SourceConfig, sinks: readonly SinkConfig[], isAlwaysS
 }
 
 /** The transforms of a configuration that may have problems. */
-export function transformsIn({ sources, sinks, transform }: Draft<typeof agentTable>, folder: string): TransformConfig[] {
+export function transformsIn(
+  { sources, sinks, transform }: Draft<typeof agentTable>,
+  folder: string,
+): TransformConfig[] {
   const components = [...(sources?.components ?? []), ...(sinks?.components ?? [])];
-  return [transform, ...components.map(({ draft }) => draft.transform)].flatMap((each) => withTransform(each, { folder }).transform ?? []);
+  return [transform, ...components.map(({ draft }) => draft.transform)].flatMap(
+    (each) => withTransform(each, { folder }).transform ?? [],
+  );
 }
 
 /** The data folder, absolute: as it is written in a configuration in this folder, or by default. */

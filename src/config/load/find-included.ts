@@ -28,7 +28,11 @@ export function findIncluded(patterns: readonly Pattern[], options: FindOptions)
       const absolute = resolve(path);
       if (found.has(absolute) || absolute === resolve(options.file)) continue;
       if (found.size === MAX_INCLUDED_FILES) {
-        options.report(pattern.at, `\`include_config\` names more than ${MAX_INCLUDED_FILES} files`, 'join some of them');
+        options.report(
+          pattern.at,
+          `\`include_config\` names more than ${MAX_INCLUDED_FILES} files`,
+          'join some of them',
+        );
         return [...found.values()];
       }
       found.set(absolute, path);
@@ -41,14 +45,20 @@ function filesOf({ text, at }: Pattern, { file, report, warn }: FindOptions): st
   const path = isAbsolute(text) ? text : join(dirname(file), text);
   const [folder, name] = [dirname(path), basename(path)];
   if (/[*?]/.test(dirname(text))) {
-    report(at, `\`${quote(text)}\` has a wildcard in a folder's name`, 'use `*` and `?` in the name of the file, and name each folder');
+    report(
+      at,
+      `\`${quote(text)}\` has a wildcard in a folder's name`,
+      'use `*` and `?` in the name of the file, and name each folder',
+    );
     return [];
   }
   // A file named without wildcards must exist: reading it reports the problem.
   if (!/[*?]/.test(name)) return [path];
   const matches = nameMatcher(name);
   try {
-    const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => matches(entry.name) && !entry.isDirectory());
+    const names = readdirSync(folder, { withFileTypes: true }).filter(
+      (entry) => matches(entry.name) && !entry.isDirectory(),
+    );
     if (names.length > 0) return names.map((entry) => join(folder, entry.name)).toSorted();
   } catch (error) {
     const code = codeOf(error);

@@ -21,5 +21,7 @@ export function findConfig(named: string | undefined, env: Environment = process
     misnamed === undefined
       ? 'name one with `--config FILE` or in TAILRACE_CONFIG, or start from config.example.yaml'
       : `rename ${misnamed} to ${misnamed.replace(/yml$/, 'yaml')}, or name it with \`--config ${misnamed}\``;
-  throw new UsageError('E_NO_CONFIG', `no configuration found: neither ./${DEFAULT_CONFIGS.join(' nor ')} exists`, { fix });
+  throw new UsageError('E_NO_CONFIG', `no configuration found: neither ./${DEFAULT_CONFIGS.join(' nor ')} exists`, {
+    fix,
+  });
 }

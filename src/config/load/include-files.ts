@@ -17,7 +17,9 @@ export function includeFiles(root: YamlMap, options: IncludeOptions): YamlMap {
   const written = root.entries.find(({ key }) => key === KEY)?.value;
   if (written === undefined) return root;
   const { report } = options.reading;
-  const sections = new Map(root.entries.flatMap((entry) => (SECTIONS.includes(entry.key) ? [[entry.key, [entry]]] : [])));
+  const sections = new Map(
+    root.entries.flatMap((entry) => (SECTIONS.includes(entry.key) ? [[entry.key, [entry]]] : [])),
+  );
   let bytes = 0;
   const patterns = patternsOf(written, options.reading);
   for (const { text } of patterns) options.texts.lookFor(isAbsolute(text) ? text : join(dirname(options.file), text));
@@ -26,10 +28,15 @@ export function includeFiles(root: YamlMap, options: IncludeOptions): YamlMap {
     if (!read) continue;
     bytes += Buffer.byteLength(read.text);
     if (bytes > MAX_INCLUDED_BYTES) {
-      report(read.base, `the files of \`${KEY}\` up to here are larger than ${MAX_INCLUDED_BYTES >> 20} MiB`, 'name fewer files');
+      report(
+        read.base,
+        `the files of \`${KEY}\` up to here are larger than ${MAX_INCLUDED_BYTES >> 20} MiB`,
+        'name fewer files',
+      );
       break;
     }
-    for (const entry of read.entries) if (isKnown(entry, report)) sections.set(entry.key, [...(sections.get(entry.key) ?? []), entry]);
+    for (const entry of read.entries)
+      if (isKnown(entry, report)) sections.set(entry.key, [...(sections.get(entry.key) ?? []), entry]);
   }
   const others = root.entries.filter(({ key }) => !SECTIONS.includes(key));
   return { ...root, entries: [...others, ...[...sections.values()].map((entries) => joinSections(entries, options))] };
@@ -46,7 +53,11 @@ function patternsOf(node: YamlNode, reading: Reading): Pattern[] {
 
 function isKnown({ key, keyAt }: YamlEntry, report: Report): boolean {
   if (SECTIONS.includes(key)) return true;
-  report(keyAt, `\`${quote(key)}\` cannot stand in an included file`, `write it in the main file; known here: ${SECTIONS.join(', ')}`);
+  report(
+    keyAt,
+    `\`${quote(key)}\` cannot stand in an included file`,
+    `write it in the main file; known here: ${SECTIONS.join(', ')}`,
+  );
   return false;
 }
 
@@ -73,7 +84,11 @@ function joinMaps(sections: readonly YamlEntry[], { texts, reading }: IncludeOpt
   const entries = new Map<string, YamlEntry>();
   for (const { key, value } of sections) {
     if (value.kind !== 'map') {
-      reading.report(value.at, `\`${key}\` must be a mapping`, 'write its keys below it, indented, one `key: value` a line');
+      reading.report(
+        value.at,
+        `\`${key}\` must be a mapping`,
+        'write its keys below it, indented, one `key: value` a line',
+      );
       continue;
     }
     for (const entry of value.entries) {

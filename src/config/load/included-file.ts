@@ -17,8 +17,13 @@ export interface IncludeOptions {
 }
 
 /** The fault of permission bits that let others than the owner change a file. */
-export function writableProblem(file: string, mode: number): { readonly message: string; readonly fix: string } | undefined {
-  return (mode & 0o022) === 0 ? undefined : { message: 'can be changed by other users', fix: `run \`chmod go-w ${file}\`` };
+export function writableProblem(
+  file: string,
+  mode: number,
+): { readonly message: string; readonly fix: string } | undefined {
+  return (mode & 0o022) === 0
+    ? undefined
+    : { message: 'can be changed by other users', fix: `run \`chmod go-w ${file}\`` };
 }
 
 /** The keys of its mapping, at places among all texts; undefined for a file that was refused. */

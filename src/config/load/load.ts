@@ -67,9 +67,22 @@ export function readConfig(file: string, env: Environment, { leavesSecrets = fal
   const read = readTextFile(file);
   if (!('text' in read)) {
     const { line, column, message, fix } = read;
-    const nothing = { config: undefined, dataDir: undefined, transforms: [], warnings: [], presets: NO_PRESETS, paths: [file] };
+    const nothing = {
+      config: undefined,
+      dataDir: undefined,
+      transforms: [],
+      warnings: [],
+      presets: NO_PRESETS,
+      paths: [file],
+    };
     const place = () => ({ file, line, column });
-    return { ...nothing, problems: [{ ...place(), message, fix }], locate: place, locateIn: place, order: (problems) => [...problems] };
+    return {
+      ...nothing,
+      problems: [{ ...place(), message, fix }],
+      locate: place,
+      locateIn: place,
+      order: (problems) => [...problems],
+    };
   }
   return new Loader(file, read.text, read.mode, env, leavesSecrets).load();
 }
@@ -95,7 +108,14 @@ class Loader {
   #transforms: readonly TransformConfig[] = [];
 
   /** Without `presets`, those of users are looked for beside the file. */
-  constructor(file: string, text: string, mode: number, env: Environment, leavesSecrets: boolean, presets?: OwnPresets) {
+  constructor(
+    file: string,
+    text: string,
+    mode: number,
+    env: Environment,
+    leavesSecrets: boolean,
+    presets?: OwnPresets,
+  ) {
     this.#file = file;
     this.#given = presets;
     this.#text = text;
@@ -121,7 +141,18 @@ class Loader {
     const order = (problems: readonly Problem[]): Problem[] => orderProblems(problems, files);
     const [dataDir, presets, transforms] = [this.#dataDir, this.#presets, this.#transforms];
     const [problems, warnings, { paths }] = [order(this.#problems), order(this.#warnings), this.#texts];
-    return { config: ok ? config : undefined, problems, warnings, dataDir, transforms, presets, paths, locate, locateIn, order };
+    return {
+      config: ok ? config : undefined,
+      problems,
+      warnings,
+      dataDir,
+      transforms,
+      presets,
+      paths,
+      locate,
+      locateIn,
+      order,
+    };
   }
 
   #read(): Config | undefined {
@@ -167,7 +198,11 @@ class Loader {
     if (this.#problems.length > 0) return undefined;
     const isEmpty = root === undefined || (root.kind === 'scalar' && root.value === null);
     const fix = 'write at least `sources:` and `sinks:`, or start from config.example.yaml';
-    this.#report(root?.at ?? 0, isEmpty ? 'the configuration is empty' : 'the configuration must be a mapping of keys', fix);
+    this.#report(
+      root?.at ?? 0,
+      isEmpty ? 'the configuration is empty' : 'the configuration must be a mapping of keys',
+      fix,
+    );
     return undefined;
   }
 

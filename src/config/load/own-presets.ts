@@ -21,7 +21,11 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 /** Only for rows without problems. */
 export const presetTestsOf = (rows: OwnPresetRows['rows']): Config['presetTests'] =>
   rows.flatMap(({ name, path, draft }) => {
-    return finish(presetTable, draft).tests.map((each, index) => ({ ...each, preset: name, path: `${path}.tests.${index}` }));
+    return finish(presetTable, draft).tests.map((each, index) => ({
+      ...each,
+      preset: name,
+      path: `${path}.tests.${index}`,
+    }));
   });
 
 /** Their problems are reported at their own places. */
@@ -51,7 +55,13 @@ export function readOwnPresets(options: IncludeOptions): OwnPresetRows {
     const path = `presets.${name}`;
     reading.note(path, keyAt, keyAt);
     keys.set(name, { ...map, entries: map.entries.filter(({ key }) => key !== 'tests') });
-    return [{ name, path, draft: readTable(presetTable, { ...withPreset(map, NO_PRESETS, reading.report), at: keyAt }, path, reading) }];
+    return [
+      {
+        name,
+        path,
+        draft: readTable(presetTable, { ...withPreset(map, NO_PRESETS, reading.report), at: keyAt }, path, reading),
+      },
+    ];
   });
   return { keys, rows };
 }
@@ -70,9 +80,14 @@ function filesBeside(file: string): string[] {
   }
 }
 
-function isNew({ key: name, keyAt }: YamlEntry, entries: ReadonlyMap<string, YamlEntry>, { texts, reading }: IncludeOptions): boolean {
+function isNew(
+  { key: name, keyAt }: YamlEntry,
+  entries: ReadonlyMap<string, YamlEntry>,
+  { texts, reading }: IncludeOptions,
+): boolean {
   const before = entries.get(name);
-  if (!NAME.test(name)) reading.report(keyAt, `\`${quote(name)}\` cannot be the name of a preset`, 'use letters, digits, `_` and `-`');
+  if (!NAME.test(name))
+    reading.report(keyAt, `\`${quote(name)}\` cannot be the name of a preset`, 'use letters, digits, `_` and `-`');
   else if (PRESET_NAMES.includes(name))
     reading.report(
       keyAt,

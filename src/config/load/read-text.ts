@@ -56,14 +56,19 @@ function readBounded(fd: number): Buffer {
     const read = readSync(fd, buffer, length, buffer.length - length, null);
     if (read === 0) return buffer.subarray(0, length);
     length += read;
-    if (length > MAX_CONFIG_BYTES) throw new Refusal('is larger than 1 MiB', 'is it a configuration? Name another file');
+    if (length > MAX_CONFIG_BYTES)
+      throw new Refusal('is larger than 1 MiB', 'is it a configuration? Name another file');
   }
 }
 
 function decode(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8').replace(/^\uFEFF/, '');
   const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  throw new Refusal(utf16 ? 'is UTF-16 text' : 'is not valid UTF-8 here', 'save it as UTF-8', utf16 ? top : firstInvalid(bytes));
+  throw new Refusal(
+    utf16 ? 'is UTF-16 text' : 'is not valid UTF-8 here',
+    'save it as UTF-8',
+    utf16 ? top : firstInvalid(bytes),
+  );
 }
 
 /** A line feed is never inside a UTF-8 sequence, so each line is valid or not by itself. */

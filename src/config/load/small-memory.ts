@@ -18,17 +18,26 @@ export function expandMemory(root: YamlMap, reading: Reading): YamlMap {
   const share = Math.max(LEAST_SINK_MEMORY_KIB, Math.floor(SMALL_MEMORY_KIB / sinks.entries.length));
   const [maxMemory, concurrency] = [add('max_memory', `${share}KiB`), add('concurrency', SMALL_CONCURRENCY)];
   const small = { ...sinks, entries: sinks.entries.map((sink) => inSmall(sink, maxMemory, concurrency)) };
-  return { ...root, entries: root.entries.map((entry) => (entry.key === 'sinks' ? { ...entry, value: small } : entry)) };
+  return {
+    ...root,
+    entries: root.entries.map((entry) => (entry.key === 'sinks' ? { ...entry, value: small } : entry)),
+  };
 }
 
 function inSmall(sink: YamlEntry, maxMemory: YamlEntry, concurrency: YamlEntry): YamlEntry {
   if (sink.value.kind !== 'map') return sink;
   const type = entryOf(sink.value, 'type')?.value;
   const table = type?.kind === 'scalar' ? sinkTables[String(type.value)] : undefined;
-  const buffer = entryOf(sink.value, 'buffer') ?? { ...maxMemory, key: 'buffer', value: { kind: 'map', at: maxMemory.keyAt, entries: [] } };
+  const buffer = entryOf(sink.value, 'buffer') ?? {
+    ...maxMemory,
+    key: 'buffer',
+    value: { kind: 'map', at: maxMemory.keyAt, entries: [] },
+  };
   // Anything else than a mapping is reported as it is.
   const takesMemory = buffer.value.kind === 'map' && !entryOf(buffer.value, 'max_memory');
-  const filled = takesMemory ? { ...buffer, value: { ...buffer.value, entries: [...buffer.value.entries, maxMemory] } } : buffer;
+  const filled = takesMemory
+    ? { ...buffer, value: { ...buffer.value, entries: [...buffer.value.entries, maxMemory] } }
+    : buffer;
   const others = sink.value.entries.filter(({ key }) => key !== 'buffer');
   const more = table && 'concurrency' in table && !entryOf(sink.value, 'concurrency') ? [concurrency] : [];
   return { ...sink, value: { ...sink.value, entries: [...others, filled, ...more] } };

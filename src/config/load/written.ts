@@ -12,7 +12,11 @@ type Written = Record<string, JsonValue>;
 export function writtenOf(root: YamlMap): Written {
   const written = fill(agentTable, root);
   const { include_config: _included, ...others } = written;
-  return { ...others, sources: components(root, 'sources', sourceTables), sinks: components(root, 'sinks', sinkTables) };
+  return {
+    ...others,
+    sources: components(root, 'sources', sourceTables),
+    sinks: components(root, 'sinks', sinkTables),
+  };
 }
 
 function components(root: YamlMap, key: string, tables: Readonly<Record<string, Table>>): Written {

@@ -18,13 +18,21 @@ export function judgeConfig(env: Environment): (root: YamlNode) => number {
 }
 
 /** Reports the one line, or block, whose move leaves no problem; `known`: how many were reported by now. True where there is such a line. */
-export function reportWrongLevel(text: string, root: YamlNode, known: number, env: Environment, report: Report): boolean {
+export function reportWrongLevel(
+  text: string,
+  root: YamlNode,
+  known: number,
+  env: Environment,
+  report: Report,
+): boolean {
   if (root.kind !== 'map') return false;
   const places = placesOfProblems(root, env);
   const section = SECTION.exec(text)?.index;
   if (known + places.length < 2 && (places.length === 0 || section === undefined)) return false;
   const index = new LineIndex(text);
-  const lines = [...(section === undefined ? [] : [section]), ...places.filter((at) => at > 0)].map((at) => index.locate(at).line - 1);
+  const lines = [...(section === undefined ? [] : [section]), ...places.filter((at) => at > 0)].map(
+    (at) => index.locate(at).line - 1,
+  );
   const isRight = (moved: string): boolean => countProblems(moved, judgeConfig(env)) === 0;
   const near = [...new Set(lines)].slice(0, MOST_LINES);
   const ways = [
@@ -43,7 +51,13 @@ export function reportWrongLevel(text: string, root: YamlNode, known: number, en
 
 function placesOfProblems(root: YamlNode, env: Environment): number[] {
   const places: number[] = [];
-  const reading: Reading = { env, leavesSecrets: true, report: (at) => void places.push(at), note: () => {}, noteText: () => {} };
+  const reading: Reading = {
+    env,
+    leavesSecrets: true,
+    report: (at) => void places.push(at),
+    note: () => {},
+    noteText: () => {},
+  };
   if (root.kind === 'map') readTable(agentTable, root, '', reading);
   return places;
 }

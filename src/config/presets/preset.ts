@@ -46,7 +46,8 @@ export function withPreset(map: YamlMap, own: OwnPresets, report: Report): YamlM
     return map;
   }
   const added = keys.filter(
-    ({ key }) => !written.has(key) && ![FORMAT_KEYS, JOIN_KEYS].some((alike) => alike.has(key) && hasAny(written, alike)),
+    ({ key }) =>
+      !written.has(key) && ![FORMAT_KEYS, JOIN_KEYS].some((alike) => alike.has(key) && hasAny(written, alike)),
   );
   const merged = map.entries.map((entry) => mergedEntry(entry, keys));
   const takesRegex = written.has('regex') && !written.has('format') && !written.has('formats');
@@ -71,7 +72,10 @@ function builtInKeys(name: string, at: number): YamlMap | undefined {
     throw new Error(`the preset ${name} is wrong: ${message}`);
   });
   if (root?.kind !== 'map') throw new Error(`the preset ${name} has no keys`);
-  return { ...root, entries: root.entries.map(({ key, value }) => ({ key, keyAt: at, value: moveNode(value, () => at) })) };
+  return {
+    ...root,
+    entries: root.entries.map(({ key, value }) => ({ key, keyAt: at, value: moveNode(value, () => at) })),
+  };
 }
 
 /** Describes a preset. The fields of a user's preset are those that its tests expect. */
@@ -95,7 +99,10 @@ function mergedEntry(entry: YamlEntry, preset: readonly YamlEntry[]): YamlEntry 
   const other = preset.find((each) => each.key === key)?.value;
   if (key === 'types' && value.kind === 'map' && other?.kind === 'map') {
     const names = new Set(value.entries.map((each) => each.key));
-    return { ...entry, value: { ...value, entries: [...value.entries, ...other.entries.filter((each) => !names.has(each.key))] } };
+    return {
+      ...entry,
+      value: { ...value, entries: [...value.entries, ...other.entries.filter((each) => !names.has(each.key))] },
+    };
   }
   if (key === 'path_fields' && other) {
     const items = [value, other].flatMap((each) => (each.kind === 'list' ? each.items : [each]));

@@ -20,7 +20,8 @@ export function checkListeners(agent: Draft<typeof agentTable>, sources: readonl
       const other = taken.find((candidate) => collides(candidate.address, address));
       if (other === undefined) taken.push({ address, owner: `the source \`${source.id}\`` });
       else {
-        const what = 'port' in address ? `${address.protocol} port ${address.port}` : `the socket \`${locationOf(address)}\``;
+        const what =
+          'port' in address ? `${address.protocol} port ${address.port}` : `the socket \`${locationOf(address)}\``;
         const fix = 'port' in address ? 'choose another port' : 'choose another one';
         at.atValue(`${source.path}.listen.${index}`, `${what} is already taken by ${other.owner}`, fix);
       }

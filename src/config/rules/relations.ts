@@ -43,7 +43,12 @@ function checkInputs({ path, draft }: SinkDraft, sources: Section<SourceDraft>, 
   }
 }
 
-function checkTests({ tests }: Draft<typeof agentTable>, sources: Section<SourceDraft>, sinks: Section<SinkDraft>, at: PathReport): void {
+function checkTests(
+  { tests }: Draft<typeof agentTable>,
+  sources: Section<SourceDraft>,
+  sinks: Section<SinkDraft>,
+  at: PathReport,
+): void {
   for (const [index, test] of (tests ?? []).entries()) {
     checkId('source', test?.source, sources.ids, `tests.${index}.source`, at);
     checkId('sink', test?.sink, sinks.ids, `tests.${index}.sink`, at);
@@ -51,7 +56,13 @@ function checkTests({ tests }: Draft<typeof agentTable>, sources: Section<Source
 }
 
 /** An id that may be absent. */
-function checkId(what: 'source' | 'sink', id: string | undefined, ids: ReadonlySet<string>, path: string, at: PathReport): void {
+function checkId(
+  what: 'source' | 'sink',
+  id: string | undefined,
+  ids: ReadonlySet<string>,
+  path: string,
+  at: PathReport,
+): void {
   if (id === undefined || ids.has(id)) return;
   at.atValue(path, `there is no ${what} \`${quote(id)}\``, suggestKey(id, ids));
 }
@@ -64,7 +75,8 @@ function checkRouting(sources: Section<SourceDraft>, sinks: Section<SinkDraft>, 
   // A misspelt input is reported in its place, and is very likely meant for one of these.
   if ([...fed].some((id) => id === undefined || !sources.ids.has(id))) return;
   for (const { id, path } of sources.components) {
-    if (!fed.has(id)) at.atKey(path, `the source \`${quote(id)}\` feeds no sink`, "add it to a sink's `inputs`, or remove it");
+    if (!fed.has(id))
+      at.atKey(path, `the source \`${quote(id)}\` feeds no sink`, "add it to a sink's `inputs`, or remove it");
   }
 }
 
@@ -75,7 +87,12 @@ function checkOnlyInputs(sources: readonly SourceDraft[], at: PathReport): void 
     if (input === undefined) continue;
     const other = first.get(input);
     if (other === undefined) first.set(input, id);
-    else at.atKey(path, `there is a second ${type} source beside \`${quote(other)}\``, `keep one: ${input} can be read once`);
+    else
+      at.atKey(
+        path,
+        `there is a second ${type} source beside \`${quote(other)}\``,
+        `keep one: ${input} can be read once`,
+      );
   }
 }
 
@@ -90,11 +107,21 @@ function checkFields(agent: Draft<typeof agentTable>, sources: readonly SourceDr
   }
 }
 
-function tellTooMany(fields: Readonly<Record<string, JsonValue>>, path: string, whose: string, at: PathReport): boolean {
+function tellTooMany(
+  fields: Readonly<Record<string, JsonValue>>,
+  path: string,
+  whose: string,
+  at: PathReport,
+): boolean {
   const count = Object.keys(fields).length;
   const bytes = Buffer.byteLength(JSON.stringify(fields));
-  if (count > MAX_FIELDS) at.atKey(path, `${count} fields${whose} are added to every event`, `add at most ${MAX_FIELDS}, or nest them`);
+  if (count > MAX_FIELDS)
+    at.atKey(path, `${count} fields${whose} are added to every event`, `add at most ${MAX_FIELDS}, or nest them`);
   if (bytes > MAX_FIELDS_BYTES)
-    at.atKey(path, `the fields added to every event${whose} take ${bytes} bytes`, `shorten them to ${MAX_FIELDS_BYTES}`);
+    at.atKey(
+      path,
+      `the fields added to every event${whose} take ${bytes} bytes`,
+      `shorten them to ${MAX_FIELDS_BYTES}`,
+    );
   return count > MAX_FIELDS || bytes > MAX_FIELDS_BYTES;
 }

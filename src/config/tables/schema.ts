@@ -29,7 +29,10 @@ type SourceTables = {
   readonly [K in SourceTypeName]: ReturnType<typeof typeRow> & (typeof SOURCE_TYPES)[K]['fields'] & typeof sharedFields;
 };
 export const sourceTables = Object.fromEntries(
-  Object.entries(SOURCE_TYPES).map(([name, { doc, fields }]) => [name, { ...typeRow(name, doc), ...fields, ...sharedFields, ...fields }]),
+  Object.entries(SOURCE_TYPES).map(([name, { doc, fields }]) => [
+    name,
+    { ...typeRow(name, doc), ...fields, ...sharedFields, ...fields },
+  ]),
 ) as SourceTables;
 export const sinkTables: Readonly<Record<string, Table & typeof commonSinkFields>> = Object.fromEntries(
   Object.entries(SINK_TYPES).map(([name, { fields }]) => [name, fields]),
@@ -47,7 +50,10 @@ export const agentTable = {
     required: true,
     doc: 'where events come from: an id of your choice and a mapping for each',
   }),
-  sinks: field(section('sink', sinkTables), { required: true, doc: 'where events go: an id of your choice and a mapping for each' }),
+  sinks: field(section('sink', sinkTables), {
+    required: true,
+    doc: 'where events go: an id of your choice and a mapping for each',
+  }),
   include_config: field(globOrList, {
     default: '[]',
     example: '[conf.d/*.yaml]',

@@ -120,7 +120,12 @@ function reportErrors({ errors }: Document.Parsed, report: Report): void {
       report(problem.pos[0], syntaxMessage(problem.code, problem.message), SYNTAX_FIXES[problem.code]);
 }
 
-const FOLLOW_EACH_OTHER = new Set(['BAD_INDENT', 'BLOCK_AS_IMPLICIT_KEY', 'MULTILINE_IMPLICIT_KEY', 'UNEXPECTED_TOKEN']);
+const FOLLOW_EACH_OTHER = new Set([
+  'BAD_INDENT',
+  'BLOCK_AS_IMPLICIT_KEY',
+  'MULTILINE_IMPLICIT_KEY',
+  'UNEXPECTED_TOKEN',
+]);
 
 function readDocument(text: string): Document.Parsed {
   return parseDocument(text, {
@@ -169,7 +174,11 @@ class TreeBuilder {
     }
     if (node.tag !== undefined) {
       // Some of them make values of other types: bytes, sets.
-      this.#report(at, `tags (\`${quote(node.tag)}\`) are not supported`, 'remove it; text that looks like a number goes in quotes');
+      this.#report(
+        at,
+        `tags (\`${quote(node.tag)}\`) are not supported`,
+        'remove it; text that looks like a number goes in quotes',
+      );
       return nothing(at);
     }
     if (depth > MAX_CONFIG_DEPTH) {
@@ -183,11 +192,14 @@ class TreeBuilder {
       return {
         kind: 'scalar',
         at,
-        value: hasVariable ? source.replaceAll(/\s+/g, (blanks) => (blanks.includes('\n') ? ' ' : blanks)) : scalarValue(node),
+        value: hasVariable
+          ? source.replaceAll(/\s+/g, (blanks) => (blanks.includes('\n') ? ' ' : blanks))
+          : scalarValue(node),
         source,
       };
     }
-    if (isSeq<ParsedNode>(node)) return { kind: 'list', at, items: node.items.map((item) => this.build(item, depth + 1)) };
+    if (isSeq<ParsedNode>(node))
+      return { kind: 'list', at, items: node.items.map((item) => this.build(item, depth + 1)) };
     if (!isMap<ParsedNode, ParsedNode | null>(node)) throw new Error('unknown YAML node');
     return { kind: 'map', at, entries: this.#entries(node.items, depth) };
   }
@@ -200,7 +212,8 @@ class TreeBuilder {
     const above = this.#text.slice(first.start, at).lastIndexOf('- ');
     const below = entry[1]!.length;
     if (above < 0 || above >= below) return;
-    const linesAt = (indent: number): number => this.#text.split('\n').filter((line) => line.search(/[^ ]/) === indent).length;
+    const linesAt = (indent: number): number =>
+      this.#text.split('\n').filter((line) => line.search(/[^ ]/) === indent).length;
     const isFirst = linesAt(above) < linesAt(below);
     const [has, wants] = isFirst ? [above, below] : [below, above];
     const { at: place, fix } = describeMove(this.#text, { line: (isFirst ? first : second).line, has, wants });
@@ -257,7 +270,8 @@ function nothing(at: number): YamlScalar {
 
 function scalarValue(scalar: Scalar): string | number | boolean | null {
   const { value } = scalar;
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return value;
   throw new Error(`unknown YAML value: ${typeof value}`);
 }
 
@@ -266,7 +280,11 @@ export function moveNode(node: YamlNode, move: (at: number) => number): YamlNode
   const at = move(node.at);
   if (node.kind === 'scalar') return { ...node, at };
   if (node.kind === 'list') return { ...node, at, items: node.items.map((item) => moveNode(item, move)) };
-  const entries = node.entries.map(({ key, keyAt, value }) => ({ key, keyAt: move(keyAt), value: moveNode(value, move) }));
+  const entries = node.entries.map(({ key, keyAt, value }) => ({
+    key,
+    keyAt: move(keyAt),
+    value: moveNode(value, move),
+  }));
   return { ...node, at, entries };
 }
 

@@ -35,7 +35,11 @@ export function expand(text: string, env: Environment, orElse?: string): Expande
     variables = true;
     const [, name, fallback] = VARIABLE.exec(body) ?? [];
     if (close === '')
-      problems.push({ nth, message: '`${` is not closed', fix: 'write `${NAME}`, or `$${` for the two characters themselves' });
+      problems.push({
+        nth,
+        message: '`${` is not closed',
+        fix: 'write `${NAME}`, or `$${` for the two characters themselves',
+      });
     else if (name === undefined || fallback?.includes('${') === true) {
       problems.push({
         nth,

@@ -16,11 +16,15 @@ export interface WrongIndent {
 }
 
 /** Where the line begins, how far it is indented, and what to do. */
-export function describeMove(text: string, { line, has, wants, last = line }: WrongIndent): { at: number; blanks: string; fix: string } {
+export function describeMove(
+  text: string,
+  { line, has, wants, last = line }: WrongIndent,
+): { at: number; blanks: string; fix: string } {
   const blanks = (count: number): string => `${count} blank${count === 1 ? '' : 's'}`;
   const way = wants < has ? 'left' : 'right';
   const by = `by ${blanks(Math.abs(wants - has))} to the ${way}`;
-  const fix = last === line ? `move line ${line + 1} ${by}, to ${blanks(wants)}` : `move lines ${line + 1} to ${last + 1} ${by}`;
+  const fix =
+    last === line ? `move line ${line + 1} ${by}, to ${blanks(wants)}` : `move lines ${line + 1} to ${last + 1} ${by}`;
   return { at: new LineIndex(text).startOf(line) + has, blanks: blanks(has), fix };
 }
 
@@ -70,7 +74,10 @@ export function findWrongIndent(
   const moves = near
     .flatMap((suspect) => indents.filter((wants) => wants !== suspect.has).map((wants) => ({ ...suspect, wants })))
     .map((move) => ({ move, ranks: rank(move) }))
-    .sort(({ ranks: a }, { ranks: b }) => a.map((rank, place) => rank - b[place]!).find((difference) => difference !== 0) ?? 0)
+    .sort(
+      ({ ranks: a }, { ranks: b }) =>
+        a.map((rank, place) => rank - b[place]!).find((difference) => difference !== 0) ?? 0,
+    )
     .slice(0, Math.min(MAX_INDENT_TRIES, Math.floor(MAX_INDENT_WORK / text.length)));
   let best: { readonly move: WrongIndent; readonly problems: number } | undefined;
   for (const { move } of moves) {

@@ -68,7 +68,8 @@ function flowStretches(source: string): Stretch[] {
       const [escape] = /^\\(?:\r?\n[ \t]*|.)/s.exec(source.slice(at, at + 1000)) ?? ['\\'];
       const length = ESCAPE_LENGTHS[escape[1] ?? ''] ?? escape.length;
       // A line break that is escaped says nothing, one beyond 16 bits takes two characters.
-      if (!escape.includes('\n')) index += escape[1] === 'U' && Number.parseInt(source.slice(at + 2, at + 10), 16) > 0xffff ? 2 : 1;
+      if (!escape.includes('\n'))
+        index += escape[1] === 'U' && Number.parseInt(source.slice(at + 2, at + 10), 16) > 0xffff ? 2 : 1;
       at += length;
     } else {
       index += 1;

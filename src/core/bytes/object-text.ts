@@ -33,7 +33,8 @@ export function hasObjectLine(text: string, prefix: ObjectPrefix = 'none'): bool
 
 /** Whether an object may begin anywhere in the text. */
 export function hasObjectInside(text: string): boolean {
-  for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) if (text[skipBlanks(text, at + 1)] === '"') return true;
+  for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1))
+    if (text[skipBlanks(text, at + 1)] === '"') return true;
   return false;
 }
 
@@ -52,7 +53,10 @@ export function hasOpenObjectLine(text: string): boolean {
 /** Whether a line that begins with this text may be an object: true, too, where the text ends before that is decided. */
 export function mayBeginObject(head: string, prefix: ObjectPrefix = 'none'): boolean {
   const at = skipPrefix(head, skipBlanks(head, 0), prefix);
-  if (at === head.length || (prefix === 'cri' && head.length < LONGEST_CRI_HEAD && /^\d/.test(head) && !CRI_HEAD_ENDS.test(head)))
+  if (
+    at === head.length ||
+    (prefix === 'cri' && head.length < LONGEST_CRI_HEAD && /^\d/.test(head) && !CRI_HEAD_ENDS.test(head))
+  )
     return true;
   if (head[at] !== '{') return false;
   const behind = skipBlanks(head, at + 1);

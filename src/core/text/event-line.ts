@@ -34,12 +34,28 @@ const SOURCES = [
 ];
 const MESSAGES = ['message', 'msg', 'MESSAGE', 'log.message', 'body', 'event', 'log'];
 /** The next most useful fields. */
-const TELLING = ['error', 'err.message', 'error.message', 'exception', 'status', 'method', 'path', 'url', 'duration_ms'];
+const TELLING = [
+  'error',
+  'err.message',
+  'error.message',
+  'exception',
+  'status',
+  'method',
+  'path',
+  'url',
+  'duration_ms',
+];
 /** The service's own, and the time. */
 const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);
 
 /** In this order a table of events shows its columns first. */
-export const PREFERRED_FIELDS: readonly string[] = [...SEVERITIES, ...SOURCES.slice(0, -3), ...MESSAGES, ...TELLING, ...SOURCES.slice(-3)];
+export const PREFERRED_FIELDS: readonly string[] = [
+  ...SEVERITIES,
+  ...SOURCES.slice(0, -3),
+  ...MESSAGES,
+  ...TELLING,
+  ...SOURCES.slice(-3),
+];
 
 const PINO: ReadonlyMap<string, string> = new Map(
   Object.entries({ 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' }),

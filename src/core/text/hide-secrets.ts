@@ -22,10 +22,27 @@ export function hideSecretsIn(text: string, secrets: Iterable<string>): string {
 
 function formsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
-  const html = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  const html = secret
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
   const base64 = Buffer.from(secret).toString('base64');
-  const forms = [secret, json, json.replaceAll('/', String.raw`\/`), html, html.replaceAll("'", '&#39;'), html.replaceAll("'", '&#x27;')];
-  return [...forms, encodeURIComponent(secret), base64, base64.replaceAll('=', ''), Buffer.from(secret).toString('base64url')];
+  const forms = [
+    secret,
+    json,
+    json.replaceAll('/', String.raw`\/`),
+    html,
+    html.replaceAll("'", '&#39;'),
+    html.replaceAll("'", '&#x27;'),
+  ];
+  return [
+    ...forms,
+    encodeURIComponent(secret),
+    base64,
+    base64.replaceAll('=', ''),
+    Buffer.from(secret).toString('base64url'),
+  ];
 }
 
 /** Hides the beginning of a secret at a cut, and at the text's end. */

@@ -12,14 +12,35 @@ export const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['week', 604_800_000_000_000n],
 ]);
 /** Units by their length in months. */
-export const MONTHS: ReadonlyMap<string, number> = new Map([['month', 1], ['quarter', 3], ['year', 12]]); // prettier-ignore
+export const MONTHS: ReadonlyMap<string, number> = new Map([
+  ['month', 1],
+  ['quarter', 3],
+  ['year', 12],
+]);
 
-export const MONTH_NAMES: readonly string[] = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december']; // prettier-ignore
+export const MONTH_NAMES: readonly string[] = [
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
+];
 
 /** Never negative. */
 export const modulo = (a: bigint, b: bigint): bigint => ((a % b) + b) % b;
 
-const [SECOND_NS, DAY_NS, WEEK_NS] = ['second', 'day', 'week'].map((name) => UNITS.get(name)!) as [bigint, bigint, bigint];
+const [SECOND_NS, DAY_NS, WEEK_NS] = ['second', 'day', 'week'].map((name) => UNITS.get(name)!) as [
+  bigint,
+  bigint,
+  bigint,
+];
 /** 1970 began on a Thursday, four days after a Sunday. */
 const SINCE_SUNDAY_NS = 4n * DAY_NS;
 

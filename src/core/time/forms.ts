@@ -67,7 +67,10 @@ const PATTERNS: Readonly<Record<string, string>> = {
 /** A regular expression for a line that begins with the form, up to its minutes: for joining lines. */
 export function beginningPattern({ layout, behind }: TimeForm): string {
   const spaced = layout.replace(/:05$/, '').replace(/^(2006[-/]01[-/]02) /, '$1T');
-  return (behind ?? '') + spaced.replace(/2006|Jan|Mon|_2|0[1246]|15|[2.\tTI]/g, (token) => PATTERNS[token] ?? String.raw`\d\d`);
+  return (
+    (behind ?? '') +
+    spaced.replace(/2006|Jan|Mon|_2|0[1246]|15|[2.\tTI]/g, (token) => PATTERNS[token] ?? String.raw`\d\d`)
+  );
 }
 
 /** The keys of an object that are tried for its time, in this order. */

@@ -5,13 +5,46 @@
 import { MONTH_NAMES } from './calendar.ts';
 import { daysOf, epochMs } from './time-text.ts';
 
-export type LayoutPart = { readonly kind: 'literal'; readonly text: string } | { readonly kind: 'token'; readonly token: string };
+export type LayoutPart =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'token'; readonly token: string };
 
 /** Longest first where one begins another. */
 const TOKENS = [
-  'January', 'Monday', 'Z07:00:00', '-07:00:00', 'Z070000', '-070000', 'Z07:00', '-07:00', 'Z0700', '-0700',
-  '2006', '002', '__2', 'Jan', 'Mon', 'MST', 'Z07', '-07', '01', '02', '03', '04', '05', '06', '15', '_2', 'PM', 'pm', '1', '2', '3', '4', '5',
-]; // prettier-ignore
+  'January',
+  'Monday',
+  'Z07:00:00',
+  '-07:00:00',
+  'Z070000',
+  '-070000',
+  'Z07:00',
+  '-07:00',
+  'Z0700',
+  '-0700',
+  '2006',
+  '002',
+  '__2',
+  'Jan',
+  'Mon',
+  'MST',
+  'Z07',
+  '-07',
+  '01',
+  '02',
+  '03',
+  '04',
+  '05',
+  '06',
+  '15',
+  '_2',
+  'PM',
+  'pm',
+  '1',
+  '2',
+  '3',
+  '4',
+  '5',
+];
 /** The parts of a layout. Never fails: a layout without tokens is text to match. */
 export function compileLayout(layout: string): readonly LayoutPart[] {
   const parts: LayoutPart[] = [];
@@ -121,31 +154,72 @@ export function parseLayout(parts: readonly LayoutPart[], text: string, mayGoOn 
     const at = rest;
     let value = 0;
     switch (part.token) {
-      case '2006': value = year = digits(4, 4, 0, 9999); break;
-      case '06': value = year = digits(2, 2, 0, 99); year += year >= 69 ? 1900 : 2000; break;
-      case '01': value = month = digits(2, 2, 1, 12); break;
-      case '1': value = month = digits(1, 2, 1, 12); break;
-      case 'January': value = month = name(MONTH_NAMES, false); break;
-      case 'Jan': value = month = name(MONTH_NAMES, true); break;
-      case 'Monday': value = name(DAYS, false); break;
-      case 'Mon': value = name(DAYS, true); break;
-      case '02': value = day = digits(2, 2, 1, 31); break;
-      case '_2': if (rest.startsWith(' ')) rest = rest.slice(1); value = day = digits(1, 2, 1, 31); break;
-      case '2': value = day = digits(1, 2, 1, 31); break;
-      case '002': value = yearDay = digits(3, 3, 1, 366); break;
-      case '__2': rest = rest.trimStart(); value = yearDay = digits(1, 3, 1, 366); break;
-      case '15': value = hour = digits(1, 2, 0, 23); break;
-      case '03': value = hour = digits(2, 2, 0, 12); break;
-      case '3': value = hour = digits(1, 2, 0, 12); break;
-      case '04': value = minute = digits(2, 2, 0, 59); break;
-      case '4': value = minute = digits(1, 2, 0, 59); break;
-      case '05': case '5': {
+      case '2006':
+        value = year = digits(4, 4, 0, 9999);
+        break;
+      case '06':
+        value = year = digits(2, 2, 0, 99);
+        year += year >= 69 ? 1900 : 2000;
+        break;
+      case '01':
+        value = month = digits(2, 2, 1, 12);
+        break;
+      case '1':
+        value = month = digits(1, 2, 1, 12);
+        break;
+      case 'January':
+        value = month = name(MONTH_NAMES, false);
+        break;
+      case 'Jan':
+        value = month = name(MONTH_NAMES, true);
+        break;
+      case 'Monday':
+        value = name(DAYS, false);
+        break;
+      case 'Mon':
+        value = name(DAYS, true);
+        break;
+      case '02':
+        value = day = digits(2, 2, 1, 31);
+        break;
+      case '_2':
+        if (rest.startsWith(' ')) rest = rest.slice(1);
+        value = day = digits(1, 2, 1, 31);
+        break;
+      case '2':
+        value = day = digits(1, 2, 1, 31);
+        break;
+      case '002':
+        value = yearDay = digits(3, 3, 1, 366);
+        break;
+      case '__2':
+        rest = rest.trimStart();
+        value = yearDay = digits(1, 3, 1, 366);
+        break;
+      case '15':
+        value = hour = digits(1, 2, 0, 23);
+        break;
+      case '03':
+        value = hour = digits(2, 2, 0, 12);
+        break;
+      case '3':
+        value = hour = digits(1, 2, 0, 12);
+        break;
+      case '04':
+        value = minute = digits(2, 2, 0, 59);
+        break;
+      case '4':
+        value = minute = digits(1, 2, 0, 59);
+        break;
+      case '05':
+      case '5': {
         value = second = digits(part.token === '05' ? 2 : 1, 2, 0, 59);
         const next = parts[index + 1];
         if (!(next?.kind === 'token' && /^[.,]/.test(next.token))) fraction();
         break;
       }
-      case 'PM': case 'pm': {
+      case 'PM':
+      case 'pm': {
         const mark = rest.slice(0, 2);
         value = mark === (part.token === 'PM' ? 'AM' : 'am') ? 0 : mark === part.token ? 1 : Number.NaN;
         afternoon = value === 1;
@@ -169,7 +243,7 @@ export function parseLayout(parts: readonly LayoutPart[], text: string, mayGoOn 
           value = offset = zone(part.token);
           hasOffset = true;
         }
-    } // prettier-ignore
+    }
     if (Number.isNaN(value)) return `cannot read ${JSON.stringify(at)} as ${JSON.stringify(part.token)}`;
   }
   const end = text.length - rest.length;

@@ -80,7 +80,8 @@ function pairPlace(text: string): TimePlace | undefined {
     const key = PAIR.exec(text)?.[1];
     if (key === undefined) return undefined;
     const value = PAIR.lastIndex;
-    if (TIME_KEYS.has(key)) return { at: text[value] === '"' ? value + 1 : value, kind: key === 't' ? 'text value' : 'value' };
+    if (TIME_KEYS.has(key))
+      return { at: text[value] === '"' ? value + 1 : value, kind: key === 't' ? 'text value' : 'value' };
     const inside = key === 'msg' ? endOf(AUDIT, text, value) : value;
     if (inside > value) return { at: inside, kind: 'audit' };
     at = endOf(VALUE, text, value);

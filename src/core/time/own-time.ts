@@ -141,7 +141,10 @@ export function countAt(text: string, from: number): Found | undefined {
   if (all === undefined || whole === undefined || /\d/.test(text[from + whole.length] ?? '')) return undefined;
   const tail = whole.length <= 10 ? 0 : whole.length <= 13 ? 3 : whole.length <= 16 ? 6 : 9;
   const at = whole.length - tail;
-  return { time: { second: Number(whole.slice(0, at)), fraction: (whole.slice(at) + more).slice(0, 9) }, end: from + all.length };
+  return {
+    time: { second: Number(whole.slice(0, at)), fraction: (whole.slice(at) + more).slice(0, 9) },
+    end: from + all.length,
+  };
 }
 
 type FormPlace = 'line' | 'value' | 'asked for' | 'slow log';
@@ -159,7 +162,16 @@ function readForm(text: string, from: number, context: TimeContext, place: FormP
 }
 
 /** Undefined where there is no such date or time. Without a year, 29 February is a date. */
-function wallOf({ year, shortYear, month, name, day, hour, minute, second }: Record<string, string | undefined>): WallTime | undefined {
+function wallOf({
+  year,
+  shortYear,
+  month,
+  name,
+  day,
+  hour,
+  minute,
+  second,
+}: Record<string, string | undefined>): WallTime | undefined {
   const short = shortYear === undefined ? undefined : Number(shortYear) + (Number(shortYear) >= 69 ? 1900 : 2000);
   const wall = {
     year: year === undefined ? short : Number(year),

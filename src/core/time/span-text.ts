@@ -2,7 +2,9 @@
 const SECOND = 1_000_000_000n;
 
 function decimal(size: bigint, unit: bigint, digits: number): string {
-  const fraction = String(size % unit).padStart(digits, '0').replace(/0{1,9}$/, ''); // prettier-ignore
+  const fraction = String(size % unit)
+    .padStart(digits, '0')
+    .replace(/0{1,9}$/, '');
   return `${size / unit}${fraction === '' ? '' : `.${fraction}`}`;
 }
 

@@ -14,7 +14,8 @@ export function readIsoTime(text: string): bigint | undefined {
   const [year, month, day] = [Number(found[1]), Number(found[2]), Number(found[3])];
   const [hour, minute, second] = [Number(found[4] ?? 0), Number(found[5] ?? 0), Number(found[6] ?? 0)];
   // 60 is a leap second: the instant after 59.
-  if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month) || hour > 23 || minute > 59 || second > 60) return undefined;
+  if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month) || hour > 23 || minute > 59 || second > 60)
+    return undefined;
   const fraction = (found[7] ?? '').slice(0, 9).padEnd(9, '0');
   const zone = found[8] ?? 'Z';
   let offset = 0;
@@ -72,7 +73,15 @@ export function daysOf(year: number, month: number): number {
 }
 
 /** Like Date.UTC, but the years 0…99 mean themselves. */
-export function epochMs(year: number, month: number, day: number, hour: number, minute: number, second: number, ms: number): number {
+export function epochMs(
+  year: number,
+  month: number,
+  day: number,
+  hour: number,
+  minute: number,
+  second: number,
+  ms: number,
+): number {
   if (year >= 100) return Date.UTC(year, month - 1, day, hour, minute, second, ms);
   return new Date(Date.UTC(2000, month - 1, day, hour, minute, second, ms)).setUTCFullYear(year);
 }

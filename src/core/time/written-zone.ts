@@ -19,7 +19,8 @@ const OFFSET = /([+-])(?=\d)(?:(\d\d)(?::?(\d\d)(?![A-Za-z\d])|(?!:?\d|[A-Za-z])
 /** With a space before it, two digits may be another number, such as that of a message. */
 const SPACED_OFFSET = / ([+-])(?:(\d\d):?(\d\d)|(0\d|1[0-4]))(?![A-Za-z\d]|[.:]\d)/y;
 const BRACKETED_OFFSET = / (?:\[([+-])(\d\d):?(\d\d)\]|\(([+-])(\d\d):?(\d\d)\))/y;
-const AREAS = 'Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Brazil|Canada|Chile|Etc|Europe|Indian|Mexico|Pacific|US';
+const AREAS =
+  'Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Brazil|Canada|Chile|Etc|Europe|Indian|Mexico|Pacific|US';
 const NAME = `(?:${AREAS})/[A-Za-z0-9_+/-]{1,32}`;
 const SPACED_NAME = new RegExp(` (${NAME})(?![A-Za-z0-9_+/-])`, 'y');
 /** Behind an offset it only tells where that comes from. */
@@ -33,7 +34,11 @@ export function readZone(text: string, at: number, context: ZoneContext): Writte
   if (matchAt(UTC_LETTER, text, at)) return behindOffset(text, at + 1, 0);
   const offset = matchAt(OFFSET, text, at);
   if (offset)
-    return behindOffset(text, at + offset[0].length, offset[2] === undefined ? undefined : offsetOf(offset[1], offset[2], offset[3]));
+    return behindOffset(
+      text,
+      at + offset[0].length,
+      offset[2] === undefined ? undefined : offsetOf(offset[1], offset[2], offset[3]),
+    );
   const bracketed = matchAt(BRACKETED_NAME, text, at);
   if (bracketed) return named(bracketed[1]!, at + bracketed[0].length, context);
   if (text[at] !== ' ') return { end: at };
@@ -46,14 +51,23 @@ export function readZone(text: string, at: number, context: ZoneContext): Writte
   }
   const fromUtc = matchAt(UTC_OFFSET, text, at);
   if (fromUtc)
-    return behindOffset(text, at + fromUtc[0].length, fromUtc[2] === undefined ? undefined : offsetOf(fromUtc[1], fromUtc[2], fromUtc[3]));
+    return behindOffset(
+      text,
+      at + fromUtc[0].length,
+      fromUtc[2] === undefined ? undefined : offsetOf(fromUtc[1], fromUtc[2], fromUtc[3]),
+    );
   const name = matchAt(SPACED_NAME, text, at);
   if (name) return named(name[1]!, at + name[0].length, context);
   const word = matchAt(WORD, text, at) ?? matchAt(BRACKETED_WORD, text, at);
   return word ? abbreviated(word[1]!, at, word[0].length, context) : { end: at };
 }
 
-function abbreviated(name: string, at: number, length: number, { zone, unknownZone }: ZoneContext): WrittenZone | undefined {
+function abbreviated(
+  name: string,
+  at: number,
+  length: number,
+  { zone, unknownZone }: ZoneContext,
+): WrittenZone | undefined {
   const offset = name === 'Z' ? 0 : abbreviationOffset(name, zone.name);
   if (offset !== 'unknown') return orNone(at, length, offset);
   unknownZone?.(name);

@@ -122,5 +122,7 @@ export function wallOf(ms: number): WallTime {
 export function wallAsUtc(wall: WallTime, year: number): number | undefined {
   const { month, day, hour, minute, second } = wall;
   const isDate = year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month);
-  return isDate && hour <= 23 && minute <= 59 && second <= 59 ? epochMs(year, month, day, hour, minute, second, 0) : undefined;
+  return isDate && hour <= 23 && minute <= 59 && second <= 59
+    ? epochMs(year, month, day, hour, minute, second, 0)
+    : undefined;
 }

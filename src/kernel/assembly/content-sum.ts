@@ -62,7 +62,8 @@ function sumInPage(p: usize, end: usize, at: usize): u64 {
 
 function sumOfBytes(p: usize, end: usize, at: usize): u64 {
   let total: u64 = 0;
-  for (; p < end; p++, at++) total += ((<u64>load<u8>(p)) << ((<u64>(at & 3)) << 3)) * <u64>load<u32>(weights + (at & ~3));
+  for (; p < end; p++, at++)
+    total += ((<u64>load<u8>(p)) << ((<u64>(at & 3)) << 3)) * <u64>load<u32>(weights + (at & ~3));
   return total;
 }
 

@@ -36,7 +36,12 @@ let maxDepth: u32 = 0;
 /** Characters that may follow a backslash: `"` and `/`, and from 40 on `\ b f n r t`. */
 const ESCAPES_LOW: u64 = ((<u64>1) << 0x22) | ((<u64>1) << 0x2f);
 const ESCAPES_HIGH: u64 =
-  ((<u64>1) << 0x1c) | ((<u64>1) << 0x22) | ((<u64>1) << 0x26) | ((<u64>1) << 0x2e) | ((<u64>1) << 0x32) | ((<u64>1) << 0x34);
+  ((<u64>1) << 0x1c) |
+  ((<u64>1) << 0x22) |
+  ((<u64>1) << 0x26) |
+  ((<u64>1) << 0x2e) |
+  ((<u64>1) << 0x32) |
+  ((<u64>1) << 0x34);
 
 export function setUpJson(stackAt: usize, depth: u32): void {
   stack = stackAt;

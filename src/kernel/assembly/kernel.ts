@@ -140,7 +140,16 @@ function putPrefix(o: usize): usize {
  * u32 each: address reached in the input and in the output, events, skipped ones, why it stopped, U+FFFD written for invalid UTF-8, events
  * whose time precedes an unknown zone, and the address and length of the name of a zone to look up.
  */
-export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize, maxEvents: u32, passes: bool, ends: usize): void {
+export function wrap(
+  p: usize,
+  end: usize,
+  out: usize,
+  base: usize,
+  limit: usize,
+  maxEvents: u32,
+  passes: bool,
+  ends: usize,
+): void {
   let events: u32 = 0;
   let skipped: u32 = 0;
   let unknownZones: u32 = 0;
@@ -290,4 +299,11 @@ export function count(p: usize, end: usize): u32 {
 export { journalEntries, setUpJournal } from './journal/journal';
 export { forgetShapes } from './shapes';
 export { setRead, setUpTimes } from './time-set-up';
-export { setUpSyslog, syslogHeader, syslogStream, syslogTable, useSyslogSource, useSyslogSuffix } from './syslog/syslog';
+export {
+  setUpSyslog,
+  syslogHeader,
+  syslogStream,
+  syslogTable,
+  useSyslogSource,
+  useSyslogSuffix,
+} from './syslog/syslog';

@@ -23,7 +23,9 @@ const SHORT_ESCAPES: u64 = 0x72_66_00_6e_74_62;
 
 /** A bit for each of the 16 bytes at `p` that is `"`, `\`, a control or not ASCII (those two are below 20 when signed). */
 export function careMask(v: v128): i32 {
-  return i8x16.bitmask(v128.or(i8x16.lt_s(v, i8x16.splat(0x20)), v128.or(i8x16.eq(v, i8x16.splat(0x22)), i8x16.eq(v, i8x16.splat(0x5c)))));
+  return i8x16.bitmask(
+    v128.or(i8x16.lt_s(v, i8x16.splat(0x20)), v128.or(i8x16.eq(v, i8x16.splat(0x22)), i8x16.eq(v, i8x16.splat(0x5c)))),
+  );
 }
 
 /**

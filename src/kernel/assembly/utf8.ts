@@ -47,7 +47,10 @@ export function wellFormed(v: v128): usize {
   const one = i8x16.shuffle(zero, v, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
   const two = i8x16.shuffle(zero, v, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
   const three = i8x16.shuffle(zero, v, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28);
-  const byFirst = i8x16.swizzle(i8x16(2, 2, 2, 2, 2, 2, 2, 2, -128, -128, -128, -128, 0x21, 1, 0x15, 0x49), i8x16.shr_u(one, 4));
+  const byFirst = i8x16.swizzle(
+    i8x16(2, 2, 2, 2, 2, 2, 2, 2, -128, -128, -128, -128, 0x21, 1, 0x15, 0x49),
+    i8x16.shr_u(one, 4),
+  );
   const byFirstLow = i8x16.swizzle(
     i8x16(-25, -93, -125, -125, -117, -53, -53, -53, -53, -53, -53, -53, -53, -37, -53, -53),
     v128.and(one, low),

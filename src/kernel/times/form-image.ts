@@ -4,8 +4,16 @@ import { compileLayout } from '../../core/time/go-layout.ts';
 
 /** Steps of a program, and of each what it may begin with: so many digits, or one of these characters. */
 const STEPS: Readonly<Record<string, number>> = {
-  2006: 1, '06': 2, '01': 3, Jan: 4, Mon: 5, '02': 6, 2: 7, _2: 8, 15: 14,
-}; // prettier-ignore
+  2006: 1,
+  '06': 2,
+  '01': 3,
+  Jan: 4,
+  Mon: 5,
+  '02': 6,
+  2: 7,
+  _2: 8,
+  15: 14,
+};
 const LEVEL_LETTER = 15;
 const T = 16;
 const NEEDS = { fraction: 1, level: 2, year: 4 } as const;

@@ -9,7 +9,9 @@ import { TOPICS } from './topics.ts';
 
 type Spec = (typeof SPECS)[keyof typeof SPECS];
 type NamesIn<Table> = Table extends unknown ? keyof Table & string : never;
-type OnlyIn<Table, Use> = Table extends unknown ? { [Name in keyof Table]: Table[Name] extends { only: Use } ? Name : never }[keyof Table] & string : never; // prettier-ignore
+type OnlyIn<Table, Use> = Table extends unknown
+  ? { [Name in keyof Table]: Table[Name] extends { only: Use } ? Name : never }[keyof Table] & string
+  : never;
 
 /** Names of the functions of one row, operators under their own sign. */
 export type ScalarName = NamesIn<Spec>;
@@ -21,7 +23,10 @@ export type AggregateFunction = NamedFunction<AggregateName>;
 
 type Group = readonly [title: string, functions: readonly ScalarFunction[]];
 const groups = (infix: boolean): readonly Group[] =>
-  TOPICS.filter((topic) => 'infix' in topic === infix).map(({ name, title }) => [title, namedFunctions<ScalarName>(SPECS[name] as never)]);
+  TOPICS.filter((topic) => 'infix' in topic === infix).map(({ name, title }) => [
+    title,
+    namedFunctions<ScalarName>(SPECS[name] as never),
+  ]);
 
 /** The headings of the documentation, with the entries below each. */
 export const OPERATOR_GROUPS = groups(true);
@@ -40,7 +45,9 @@ const AGGREGATES_BY_NAME = byName([AGGREGATE_FUNCTIONS]);
 const UNCONDITIONAL: ReadonlySet<AggregateName> = new Set(['countif', 'spotlight']);
 
 /** An aggregation, and whether it is the form with a condition. */
-export function findAggregate(name: string): { readonly spec: AggregateFunction; readonly conditional: boolean } | undefined {
+export function findAggregate(
+  name: string,
+): { readonly spec: AggregateFunction; readonly conditional: boolean } | undefined {
   const spec = AGGREGATES_BY_NAME.get(name);
   if (spec) return { spec, conditional: false };
   const plain = /^(.+?)_?if$/.exec(name)?.[1];
@@ -51,14 +58,21 @@ export function findAggregate(name: string): { readonly spec: AggregateFunction;
 /** Functions of the family that are left out on purpose, with what to do instead. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['parse_user_agent', 'no list of browsers is kept here; take what you need with extract(regex, group, text)'],
-  ['geo_info_from_ip_address', 'no list of places is kept here; use ipv4_is_private or ipv4_is_in_range to tell networks apart'],
+  [
+    'geo_info_from_ip_address',
+    'no list of places is kept here; use ipv4_is_private or ipv4_is_in_range to tell networks apart',
+  ],
 ]);
 
 /** There is no function of that name: it is left out on purpose, or misspelt. */
 export function unknownFunction(name: string, at: number): AplError {
   const refused = REFUSED.get(name);
   if (refused !== undefined) return meaningError(at, `${name} is not supported`, refused);
-  return meaningError(at, `unknown function ${JSON.stringify(name)}`, otherFunction(name) ?? guess(name, functionNames()));
+  return meaningError(
+    at,
+    `unknown function ${JSON.stringify(name)}`,
+    otherFunction(name) ?? guess(name, functionNames()),
+  );
 }
 
 export const functionNames = (): string[] => [...FUNCTIONS.keys(), ...AGGREGATES_BY_NAME.keys()];

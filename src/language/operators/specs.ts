@@ -25,4 +25,4 @@ export const OPERATOR_SPECS = [
   ...UNION,
   ...SEARCH,
   ...SHAPE,
-]; // prettier-ignore
+];

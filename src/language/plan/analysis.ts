@@ -2,14 +2,13 @@
 import { FUNCTIONS, OPERATORS, findAggregate, unknownFunction, type ScalarFunction } from '../functions/table.ts';
 import { guess } from '../other-names.ts';
 import { commonType } from '../result-types.ts';
-import type { ArgType, NamedFunction } from '../function-spec.ts';
-import type { AplError } from '../syntax/apl-error.ts';
+import type { NamedFunction } from '../function-spec.ts';
 import { meaningError, syntaxError } from '../syntax/apl-error.ts';
-import { readDatetime } from '../syntax/literals.ts';
 import { TYPE_NAMES } from '../syntax/words.ts';
 import { nameOf, reachingNameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
-import { isNumeric, TYPE_WORDS, type Type } from '../types.ts';
+import { TYPE_WORDS, type Type } from '../types.ts';
 import { SERVICE_QUERY_ARGUMENTS } from '../limits.ts';
+import { checkArguments, wrongType } from './arguments.ts';
 import { boundedNode, boundedTree, type Bound, type LetFunction, type Lets, type LetText } from './lets.ts';
 import { closed, leftOut, typeOf } from './scope.ts';
 import { ALL_COLUMNS, constantNode, isColumns, type DatasetName, type Node, type Scope, type Tree } from './tree.ts';
@@ -30,7 +29,8 @@ export interface Names {
 }
 
 export function analyze(expression: Expression, names: Names): Node {
-  if (names.item !== undefined && reachingNameOf(expression) === names.item) return { kind: 'column', type: 'dynamic', name: names.item };
+  if (names.item !== undefined && reachingNameOf(expression) === names.item)
+    return { kind: 'column', type: 'dynamic', name: names.item };
   switch (expression.kind) {
     case 'constant':
       return constantNode(expression.constant);
@@ -49,18 +49,23 @@ export function analyze(expression: Expression, names: Names): Node {
     case 'star':
       throw meaningError(expression.at, '* cannot stand here', 'name the fields');
     case 'query':
-      if (!expression.scalar) throw meaningError(expression.at, 'a query cannot stand here', 'for one value of it, write toscalar(…)');
+      if (!expression.scalar)
+        throw meaningError(expression.at, 'a query cannot stand here', 'for one value of it, write toscalar(…)');
       return scalarOf(treeOf(expression, names), expression.at);
   }
 }
 
-const treeOf = (expression: Expression & { readonly kind: 'query' }, names: Names): Tree => names.plan!(expression.pipeline, names.lets);
+const treeOf = (expression: Expression & { readonly kind: 'query' }, names: Names): Tree =>
+  names.plan!(expression.pipeline, names.lets);
 
 /** The type of a query's first column. */
 function firstType({ scope }: Tree, at: number): Type {
   const [first] = scope.columns.values();
   if (first === undefined || scope.open)
-    throw meaningError(at, 'the query has to end in columns of its own here: with project, summarize, distinct or count');
+    throw meaningError(
+      at,
+      'the query has to end in columns of its own here: with project, summarize, distinct or count',
+    );
   return first;
 }
 
@@ -70,11 +75,19 @@ const scalarOf = (query: Tree, at: number): Node => ({ kind: 'scalar', type: fir
 function among({ name, args }: Expression & { readonly kind: 'call' }, names: Names): Node | undefined {
   const [value, listed] = args;
   if (!/^!?in~?$/.test(name) || args.length !== 2 || !value || !listed) return undefined;
-  const table = listed.kind === 'name' && !names.scope.columns.has(listed.name) ? names.lets.get(listed.name) : undefined;
+  const table =
+    listed.kind === 'name' && !names.scope.columns.has(listed.name) ? names.lets.get(listed.name) : undefined;
   const query = listed.kind === 'query' ? treeOf(listed, names) : table?.kind === 'table' ? table.tree : undefined;
   if (!query) return undefined;
   firstType(query, listed.at);
-  return { kind: 'among', type: 'bool', value: analyze(value, names), query, negated: name.startsWith('!'), caseless: name.endsWith('~') };
+  return {
+    kind: 'among',
+    type: 'bool',
+    value: analyze(value, names),
+    query,
+    negated: name.startsWith('!'),
+    caseless: name.endsWith('~'),
+  };
 }
 
 /** A function of `let` with its arguments in place. */
@@ -85,24 +98,38 @@ function callLet(called: LetFunction, { name, args, at }: Expression & { readonl
 }
 
 /** The scope of a function's body: the names before it, and its arguments. */
-export function argumentsOf({ parameters, inner, lets }: LetFunction, name: string, args: readonly Expression[], at: number, names: Names): Lets {
+export function argumentsOf(
+  { parameters, inner, lets }: LetFunction,
+  name: string,
+  args: readonly Expression[],
+  at: number,
+  names: Names,
+): Lets {
   const least = parameters.filter(({ fallback }) => fallback === undefined).length;
   if (args.length < least || args.length > parameters.length)
-    throw meaningError(at, `${name} takes ${parameters.length} argument${parameters.length === 1 ? '' : 's'}, not ${args.length}`);
+    throw meaningError(
+      at,
+      `${name} takes ${parameters.length} argument${parameters.length === 1 ? '' : 's'}, not ${args.length}`,
+    );
   const given = parameters.map((parameter, n) => {
     const arg = args[n] ?? parameter.fallback!;
     const node = analyze(arg, args[n] ? names : { ...names, scope: closed([]), lets });
-    const fits = node.type === parameter.type || node.type === 'dynamic' || parameter.type === 'dynamic' || (node.type === 'int' && parameter.type === 'real');
+    const fits =
+      node.type === parameter.type ||
+      node.type === 'dynamic' ||
+      parameter.type === 'dynamic' ||
+      (node.type === 'int' && parameter.type === 'real');
     if (!fits) throw wrongType(arg.at, TYPE_WORDS[parameter.type], node.type, name);
     return [parameter.name, node] as const;
   });
   return bindLets(inner, new Map<string, Bound>([...lets, ...given]), names.plan);
-} // prettier-ignore
+}
 
 /** Binds the names; later ones may use earlier ones, and hide those of `given`. */
 export function bindLets(texts: readonly LetText[], given: Lets, plan: Names['plan']): ReadonlyMap<string, Bound> {
   const lets = new Map<string, Bound>(given);
-  for (const text of texts) if (text.kind !== 'parameter' || !given.has(text.name)) lets.set(text.name, boundOf(text, lets, plan));
+  for (const text of texts)
+    if (text.kind !== 'parameter' || !given.has(text.name)) lets.set(text.name, boundOf(text, lets, plan));
   return lets;
 }
 
@@ -134,7 +161,8 @@ function resolve(name: string, at: number, { scope, lets }: Names): Node {
   const type = typeOf(scope, name);
   if (type !== undefined) return { kind: 'column', type, name };
   const known = [...scope.columns.keys(), ...lets.keys()];
-  const there = known.length > 0 ? `there ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, 20).join(', ')}` : undefined;
+  const there =
+    known.length > 0 ? `there ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, 20).join(', ')}` : undefined;
   throw meaningError(at, `there is no column ${JSON.stringify(name)} here`, guess(name, known) ?? there);
 }
 
@@ -161,8 +189,10 @@ function itemNode(object: Node, key: string | bigint | Node, at: number): Node {
 function item(expression: Expression & { readonly kind: 'index' }, names: Names): Node {
   const object = analyze(expression.object, names);
   const index = analyze(expression.index, names);
-  if (index.kind === 'constant' && typeof index.constant.value === 'bigint') return itemNode(object, index.constant.value, expression.at);
-  if (index.kind === 'constant' && typeof index.constant.value === 'string') return itemNode(object, index.constant.value, expression.at);
+  if (index.kind === 'constant' && typeof index.constant.value === 'bigint')
+    return itemNode(object, index.constant.value, expression.at);
+  if (index.kind === 'constant' && typeof index.constant.value === 'string')
+    return itemNode(object, index.constant.value, expression.at);
   if (index.type !== 'int' && index.type !== 'dynamic')
     throw wrongType(expression.index.at, 'an integer or the name of a field', index.type);
   return itemNode(object, index, expression.at);
@@ -191,8 +221,14 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
   // `between (time .. 3d)`: the end is so long after the start.
   if (/^!?between$/.test(spec.name) && args[1]?.type === 'datetime' && args[2]?.type === 'timespan')
     args[2] = applyNamed('+', at, args[1], args[2]);
-  if (args.some(isColumns)) return { kind: 'apply', type: 'dynamic', spec, args, at, places: expression.args.map((arg) => arg.at) };
-  return applied(spec, args, at, expression.args.map((arg) => arg.at)); // prettier-ignore
+  if (args.some(isColumns))
+    return { kind: 'apply', type: 'dynamic', spec, args, at, places: expression.args.map((arg) => arg.at) };
+  return applied(
+    spec,
+    args,
+    at,
+    expression.args.map((arg) => arg.at),
+  );
 }
 
 /** `*` for all columns. */
@@ -210,11 +246,20 @@ function typeOperand(expression: Expression | undefined): Node | undefined {
 }
 
 /** A field by the text of its name. Behind a stage that makes the columns only those that it made are there. */
-function columnIfExists(spec: ScalarFunction, { args, at }: Expression & { readonly kind: 'call' }, names: Names): Node {
+function columnIfExists(
+  spec: ScalarFunction,
+  { args, at }: Expression & { readonly kind: 'call' },
+  names: Names,
+): Node {
   const places = args.map((arg) => arg.at);
   const empty = typeOperand(args[1]);
   const given = args.filter((_, n) => n !== 1 || !empty).map((arg) => analyze(arg, names));
-  const [called, otherwise = empty!] = checkArguments(empty ? { ...spec, args: spec.args.slice(0, 1) } : spec, given, at, places);
+  const [called, otherwise = empty!] = checkArguments(
+    empty ? { ...spec, args: spec.args.slice(0, 1) } : spec,
+    given,
+    at,
+    places,
+  );
   const name = String((called as Node & { readonly kind: 'constant' }).constant.value);
   const type = typeOf(names.scope, name);
   if (type === undefined) return otherwise;
@@ -229,7 +274,10 @@ export function applied(spec: ScalarFunction, given: readonly Node[], at: number
   const args = checkArguments(spec, given, at, places);
   const type = typeof spec.returns === 'function' ? spec.returns(args.map((arg) => arg.type)) : spec.returns;
   if (type === undefined)
-    throw meaningError(at, `${spec.names[0]} does not go with ${args.map((arg) => TYPE_WORDS[arg.type]).join(' and ')}`);
+    throw meaningError(
+      at,
+      `${spec.names[0]} does not go with ${args.map((arg) => TYPE_WORDS[arg.type]).join(' and ')}`,
+    );
   return { kind: 'apply', type, spec, args, at, places };
 }
 
@@ -237,61 +285,10 @@ export function applied(spec: ScalarFunction, given: readonly Node[], at: number
 export function applyNamed(name: string, at: number, ...args: readonly Node[]): Node {
   const spec = OPERATORS.get(name) ?? FUNCTIONS.get(name);
   if (!spec) throw new RangeError(`there is no function ${name}`);
-  return applied(spec, args, at, args.map(() => at)); // prettier-ignore
-}
-
-/** The arguments with constants made to fit: texts that are times where times are compared. */
-export function checkArguments(spec: NamedFunction, given: readonly Node[], at: number, places: readonly number[]): Node[] {
-  const most = spec.rest === undefined ? spec.args.length : Infinity;
-  const least = spec.args.length - (spec.optional ?? 0);
-  if (given.length < least || given.length > most) {
-    const wanted = least === most ? String(least) : most === Infinity ? `${least} or more` : `${least} to ${most}`;
-    throw meaningError(at, `${spec.names[0]} takes ${wanted} argument${wanted === '1' ? '' : 's'}, not ${given.length}: ${spec.syntax}`);
-  }
-  const args = spec.compares === true ? withTimes(given, places) : given;
-  return args.map((arg, n) => checkArgument(spec.args[n] ?? spec.rest!, arg, places[n] ?? at, spec, n));
-}
-
-/** A constant text beside a datetime is read as one. */
-function withTimes(args: readonly Node[], places: readonly number[]): Node[] {
-  if (!args.some(({ type }) => type === 'datetime')) return [...args];
-  return args.map((arg, n) => (arg.kind === 'constant' && arg.type === 'string' && isTimeText(arg) ? timeOf(arg, places[n] ?? 0) : arg));
-}
-
-const isTimeText = ({ constant }: Node & { readonly kind: 'constant' }): boolean => /^\s*\d/.test(String(constant.value));
-
-function timeOf({ constant }: Node & { readonly kind: 'constant' }, at: number): Node {
-  const value = readDatetime(String(constant.value));
-  if (value === undefined) throw meaningError(at, `${JSON.stringify(constant.value)} cannot be read as a datetime`);
-  return constantNode({ type: 'datetime', value });
-}
-
-const LITERALS: Readonly<Partial<Record<ArgType, string>>> = { 'constant string': 'a text in quotes', 'constant int': 'a number' };
-
-function checkArgument(wanted: ArgType, arg: Node, at: number, { names: [name], syntax }: NamedFunction, n: number): Node {
-  if (wanted === 'secret' || wanted === 'secret or count') {
-    if (arg.kind === 'apply' && (arg.spec.name === 'env' || arg.spec.name === 'secret_file')) return arg;
-    if (wanted === 'secret or count' && arg.kind === 'constant' && typeof arg.constant.value === 'bigint' && arg.constant.value > 0n)
-      return arg;
-    const count = wanted === 'secret' ? '' : 'an integer of 1 or more, or ';
-    throw meaningError(at, `${name} wants ${count}its key as env("NAME") or secret_file("/path"), so that it stands in no text`);
-  }
-  if (wanted.startsWith('constant')) {
-    if (arg.kind !== 'constant' || arg.constant.value === null)
-      throw meaningError(at, `${name} wants ${LITERALS[wanted] ?? 'a literal'} as argument ${n + 1}, and no field: ${syntax}`);
-    if (wanted === 'constant') return arg;
-  }
-  const kind = wanted.replace('constant ', '');
-  const fits =
-    kind === 'any' ||
-    arg.type === kind ||
-    (kind === 'number' && isNumeric(arg.type)) ||
-    (arg.type === 'dynamic' && !wanted.startsWith('constant'));
-  if (fits) return arg;
-  if (kind === 'datetime' && arg.kind === 'constant' && arg.type === 'string') return timeOf(arg, at);
-  throw wrongType(at, kind === 'number' ? 'a number' : TYPE_WORDS[kind as Type], arg.type, name);
-}
-
-export function wrongType(at: number, wanted: string, found: Type, name?: string): AplError {
-  return meaningError(at, `${name === undefined ? '' : `${name} `}wants ${wanted} here, not ${TYPE_WORDS[found]}`);
+  return applied(
+    spec,
+    args,
+    at,
+    args.map(() => at),
+  );
 }

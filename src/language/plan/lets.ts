@@ -12,7 +12,11 @@ export interface LetTable {
 
 export interface LetFunction {
   readonly kind: 'function';
-  readonly parameters: readonly { readonly name: string; readonly type: Type; readonly fallback: Expression | undefined }[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly type: Type;
+    readonly fallback: Expression | undefined;
+  }[];
   /** Statements of `let` before its value. */
   readonly inner: readonly LetText[];
   readonly body: { readonly value: Expression } | { readonly pipeline: Pipeline };
@@ -25,7 +29,12 @@ export interface LetFunction {
 /** A statement as it was read. */
 export type LetText =
   | { readonly kind: 'value'; readonly name: string; readonly value: Expression }
-  | { readonly kind: 'parameter'; readonly name: string; readonly at: number; readonly fallback: Expression | undefined }
+  | {
+      readonly kind: 'parameter';
+      readonly name: string;
+      readonly at: number;
+      readonly fallback: Expression | undefined;
+    }
   | { readonly kind: 'table'; readonly name: string; readonly pipeline: Pipeline }
   | {
       readonly kind: 'function';
@@ -75,10 +84,16 @@ export function boundedNode(node: Node, at: number): Node {
 /** The tree, unless it is made of too many queries. */
 export function boundedTree(tree: Tree, at: number): Tree {
   if (tree.weight > SERVICE_QUERY_SUBQUERIES)
-    throw meaningError(at, `the query is made of more than ${SERVICE_QUERY_SUBQUERIES} queries, those of let counted each time`);
+    throw meaningError(
+      at,
+      `the query is made of more than ${SERVICE_QUERY_SUBQUERIES} queries, those of let counted each time`,
+    );
   return tree;
 }
 
 /** Counts the queries in an expression. */
 export const queriesIn = (node: Node): number =>
-  nodesIn(node).reduce((sum, part) => sum + (part.kind === 'scalar' || part.kind === 'among' ? part.query.weight : 0), 0);
+  nodesIn(node).reduce(
+    (sum, part) => sum + (part.kind === 'scalar' || part.kind === 'among' ? part.query.weight : 0),
+    0,
+  );

@@ -26,7 +26,12 @@ export function readText<T>(use: Use, n: number, read: (text: string) => T | und
 /** The first argument, which is one of the names or its plural. */
 export function nameOf(use: Use, names: Iterable<string>): string {
   const known = [...names];
-  return readText(use, 0, (text) => known.find((name) => name === text.toLowerCase().replace(/s$/, '')), `one of ${known.join(', ')}`);
+  return readText(
+    use,
+    0,
+    (text) => known.find((name) => name === text.toLowerCase().replace(/s$/, '')),
+    `one of ${known.join(', ')}`,
+  );
 }
 
 /** The keys of pairs of key and value. */
@@ -42,7 +47,8 @@ export function keysOf(use: Use): string[] {
 const MOST_GROUPS = 99;
 
 /** The group that `extract` takes. */
-export const groupOf = (use: Use): number => numberOf(use, 1, 'the number of a group (0 is the whole match)', 0, MOST_GROUPS);
+export const groupOf = (use: Use): number =>
+  numberOf(use, 1, 'the number of a group (0 is the whole match)', 0, MOST_GROUPS);
 
 /** The groups that `extract_all` takes of those that there are, 0 for the whole match. */
 export function groupsOf(use: Use, there: number): number[] {

@@ -3,7 +3,8 @@
  * documentation. Reading gives plain data, its form, which anyone may plan, as often as needed, once the columns before it are known.
  */
 import { FUNCTIONS } from '../functions/table.ts';
-import { analyze, wrongType, type Names } from './analysis.ts';
+import { analyze, type Names } from './analysis.ts';
+import { wrongType } from './arguments.ts';
 import { freeName, nameWithNumber } from './scope.ts';
 import type { Column, Node, Scope, Stage } from './tree.ts';
 import type { Parser } from '../syntax/parser.ts';
@@ -49,9 +50,13 @@ export interface Result {
 export function defaultName(expression: Expression, used: ReadonlySet<string>): string {
   const own = nameOf(expression);
   if (own !== undefined) return own;
-  const argument = expression.kind === 'call' ? expression.args.map(nameOf).find((name) => name !== undefined) : undefined;
-  if (expression.kind !== 'call' || expression.operator || argument === undefined) return nameWithNumber('Column', used);
-  return FUNCTIONS.get(expression.name)?.keepsName === true ? argument : freeName(`${expression.name}_${argument}`, used);
+  const argument =
+    expression.kind === 'call' ? expression.args.map(nameOf).find((name) => name !== undefined) : undefined;
+  if (expression.kind !== 'call' || expression.operator || argument === undefined)
+    return nameWithNumber('Column', used);
+  return FUNCTIONS.get(expression.name)?.keepsName === true
+    ? argument
+    : freeName(`${expression.name}_${argument}`, used);
 }
 
 /** Columns of a list of assignments, each named, the later of two with the same name kept. */
@@ -60,7 +65,11 @@ export function columnsOf(assignments: readonly Assignment[], names: Names): Col
   for (const { name, value, text } of assignments) {
     const called = name ?? defaultName(value, new Set(columns.keys()));
     columns.delete(called);
-    columns.set(called, { name: called, node: analyze(value, called.includes(EACH) ? { ...names, item: called } : names), text });
+    columns.set(called, {
+      name: called,
+      node: analyze(value, called.includes(EACH) ? { ...names, item: called } : names),
+      text,
+    });
   }
   return [...columns.values()];
 }

@@ -32,7 +32,9 @@ export function leftOut(
 ): Node | undefined {
   if (called !== 'coalesce' || arg.kind !== 'name' || (scope.columns.size === 0 && !scope.open)) return undefined;
   const { name } = arg;
-  return lets.has(name) || typeOf(scope, name) !== undefined ? undefined : { kind: 'column', type: typeOf(EVENTS, name)!, name };
+  return lets.has(name) || typeOf(scope, name) !== undefined
+    ? undefined
+    : { kind: 'column', type: typeOf(EVENTS, name)!, name };
 }
 
 export function extended(scope: Scope, columns: readonly Column[]): Scope {
@@ -56,7 +58,9 @@ export function merged(scopes: readonly Scope[], inner: boolean): Scope {
     const types = new Set(scopes.flatMap((scope) => typeOf(scope, name) ?? []));
     return types.size === 1 ? [...types][0]! : 'dynamic';
   };
-  const kept = inner ? [...names].filter((name) => scopes.every((scope) => typeOf(scope, name) !== undefined)) : [...names];
+  const kept = inner
+    ? [...names].filter((name) => scopes.every((scope) => typeOf(scope, name) !== undefined))
+    : [...names];
   const open = inner ? scopes.every((scope) => scope.open) : scopes.some((scope) => scope.open);
   const known = open ? new Map([['_time', typeIn('_time')] as const]) : new Map<string, Type>();
   return { open, columns: new Map(kept.map((name) => [name, typeIn(name)])), known, removed: [], kept: undefined };
@@ -95,7 +99,9 @@ export const withColumn = (scope: Scope, name: string, type: Type): Scope => ({
 });
 
 export function without(scope: Scope, patterns: readonly NamePattern[]): Scope {
-  const columns = new Map([...scope.columns].filter(([name]) => !patterns.some((pattern) => matchesPattern(pattern, name))));
+  const columns = new Map(
+    [...scope.columns].filter(([name]) => !patterns.some((pattern) => matchesPattern(pattern, name))),
+  );
   return { ...scope, columns, removed: [...scope.removed, ...patterns] };
 }
 

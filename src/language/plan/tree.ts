@@ -111,7 +111,14 @@ export type Source =
       readonly rows: readonly (readonly Constant[])[];
     }
   /** Values from `from` to `to`, both included. */
-  | { readonly kind: 'range'; readonly name: string; readonly type: Type; readonly from: Node; readonly to: Node; readonly step: Node };
+  | {
+      readonly kind: 'range';
+      readonly name: string;
+      readonly type: Type;
+      readonly from: Node;
+      readonly to: Node;
+      readonly step: Node;
+    };
 
 /** Which columns there are at a point of a query. */
 export interface Scope {
@@ -208,9 +215,19 @@ export type Stage =
       readonly dropped: readonly string[];
     }
   /** The rows of all, one after the other. `inner`: only columns that all have. `source`: a column that says which query a row is of. */
-  | { readonly kind: 'union'; readonly others: readonly Tree[]; readonly inner: boolean; readonly source: string | undefined }
+  | {
+      readonly kind: 'union';
+      readonly others: readonly Tree[];
+      readonly inner: boolean;
+      readonly source: string | undefined;
+    }
   /** The texts of these columns, of all without names, with the token in place of what the regular expressions match. */
-  | { readonly kind: 'redact'; readonly names: readonly string[] | undefined; readonly patterns: readonly string[]; readonly token: string }
+  | {
+      readonly kind: 'redact';
+      readonly names: readonly string[] | undefined;
+      readonly patterns: readonly string[];
+      readonly token: string;
+    }
   /** Columns that match come first, in the order of the patterns. */
   | { readonly kind: 'reorder'; readonly names: readonly NamePattern[] }
   | {
@@ -248,7 +265,8 @@ export interface NamePattern {
   readonly prefix: boolean;
 }
 
-export const matchesPattern = ({ text, prefix }: NamePattern, name: string): boolean => (prefix ? name.startsWith(text) : name === text);
+export const matchesPattern = ({ text, prefix }: NamePattern, name: string): boolean =>
+  prefix ? name.startsWith(text) : name === text;
 
 export const ALL_COLUMNS: Node = { kind: 'columns', type: 'dynamic' };
 export const isColumns = ({ kind }: Node): boolean => kind === 'columns';
@@ -281,4 +299,6 @@ export const nodesIn = (node: Node): Node[] => [node, ...partsOf(node).flatMap(n
 
 /** The calls of these functions in an expression, outer ones first. */
 export const callsIn = (node: Node, isWanted: (name: string) => boolean): (Node & { readonly kind: 'apply' })[] =>
-  nodesIn(node).filter((part): part is Node & { readonly kind: 'apply' } => part.kind === 'apply' && isWanted(part.spec.name));
+  nodesIn(node).filter(
+    (part): part is Node & { readonly kind: 'apply' } => part.kind === 'apply' && isWanted(part.spec.name),
+  );

@@ -59,7 +59,8 @@ export function virtualColumns(fields: readonly VirtualField[], isWanted: (name:
     for (const [name, at] of parser.fields) {
       const other = byName.get(name);
       if (!other) continue;
-      if (making.includes(name)) throw meaningError(at, `${JSON.stringify(name)} would stand for itself`, [...making, name].join(' uses '));
+      if (making.includes(name))
+        throw meaningError(at, `${JSON.stringify(name)} would stand for itself`, [...making, name].join(' uses '));
       used.push(make(other));
     }
     const node = analyze(value, { scope: extended(EVENTS, used), lets: new Map() });
@@ -68,16 +69,22 @@ export function virtualColumns(fields: readonly VirtualField[], isWanted: (name:
   };
 
   return fields.filter(({ name }) => isWanted(name)).map(make);
-} // prettier-ignore
+}
 
 /** The node with nodes in place of these columns. */
 function inPlace(node: Node, columns: ReadonlyMap<string, Node>): Node {
   switch (node.kind) {
     case 'column':
-      return columns.get(node.name) ?? (node.otherwise ? { ...node, otherwise: inPlace(node.otherwise, columns) } : node);
+      return (
+        columns.get(node.name) ?? (node.otherwise ? { ...node, otherwise: inPlace(node.otherwise, columns) } : node)
+      );
     case 'item': {
       const { key } = node;
-      return { ...node, object: inPlace(node.object, columns), key: typeof key === 'object' ? inPlace(key, columns) : key };
+      return {
+        ...node,
+        object: inPlace(node.object, columns),
+        key: typeof key === 'object' ? inPlace(key, columns) : key,
+      };
     }
     case 'apply':
       return { ...node, args: node.args.map((arg) => inPlace(arg, columns)) };
@@ -90,7 +97,11 @@ function inPlace(node: Node, columns: ReadonlyMap<string, Node>): Node {
 function refuseWindows(node: Node): void {
   const [found] = callsIn(node, (name) => Object.hasOwn(WINDOWS, name));
   if (!found) return;
-  throw meaningError(found.at, `${found.spec.name} looks at other rows, a virtual field at one event`, 'use it in the query');
+  throw meaningError(
+    found.at,
+    `${found.spec.name} looks at other rows, a virtual field at one event`,
+    'use it in the query',
+  );
 }
 
 /** The names in a text: fields, and with a prefix all that begin so. */

@@ -23,7 +23,8 @@ export class AplError extends Error {
 }
 
 export const syntaxError = (at: number, what: string, fix?: string): AplError => new AplError('syntax', at, what, fix);
-export const meaningError = (at: number, what: string, fix?: string): AplError => new AplError('meaning', at, what, fix);
+export const meaningError = (at: number, what: string, fix?: string): AplError =>
+  new AplError('meaning', at, what, fix);
 
 /** Returns the result of `read`, or the `AplError` that it throws. */
 export function attempt<T>(read: () => T): T | AplError {

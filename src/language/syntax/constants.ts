@@ -45,7 +45,8 @@ function jsonOperand(parser: Parser): { readonly json: string } | string | bigin
   if (value.kind === 'int' && value.value === 2n ** 63n) throw tooLarge(value.at, value.text);
   if (value.kind === 'int' || value.kind === 'real') return negative ? -value.value : value.value;
   if (!negative && value.kind === 'string') return value.value;
-  if (!negative && value.kind === 'name' && (value.text === 'true' || value.text === 'false')) return value.text === 'true';
+  if (!negative && value.kind === 'name' && (value.text === 'true' || value.text === 'false'))
+    return value.text === 'true';
   if (!negative && value.kind === 'name' && value.text === 'null') return null;
   throw syntaxError(token.at, 'wanted JSON in dynamic(…)');
 }
@@ -73,7 +74,9 @@ function readJson(parser: Parser): string {
 function writtenFix(text: string, type: 'datetime' | 'timespan', example: string): string {
   if (type === 'datetime' && /^\d+\s*,/.test(text)) return `write make_datetime(${text})`;
   const year = type === 'datetime' ? /^(\d{4})-\d\d/.exec(text)?.[1] : undefined;
-  return year !== undefined && (year < '1900' || year > '2261') ? 'datetimes are of the years 1900 to 2262' : `wanted such as ${example}`;
+  return year !== undefined && (year < '1900' || year > '2261')
+    ? 'datetimes are of the years 1900 to 2262'
+    : `wanted such as ${example}`;
 }
 
 /** `(2026-01-02 03:04)`, `(1h30m)`: no tokens, but everything up to the parenthesis. */
@@ -85,7 +88,8 @@ export function readWritten(parser: Parser, type: 'datetime' | 'timespan', name:
   if (close < 0 || text === '') throw syntaxError(open, `wanted a literal in ${name}(…)`);
   const value = text === 'null' ? null : type === 'datetime' ? readDatetime(text) : readSpanText(text);
   const example = type === 'datetime' ? 'datetime(2019-11-30 23:59:59)' : 'timespan(1h30m)';
-  if (value === undefined) throw syntaxError(open, `${quoteToken(text)} cannot be read as a ${type}`, writtenFix(text, type, example));
+  if (value === undefined)
+    throw syntaxError(open, `${quoteToken(text)} cannot be read as a ${type}`, writtenFix(text, type, example));
   parser.skipTo(close + 1);
   return { type, value };
 }

@@ -82,7 +82,8 @@ function readInfix(parser: Parser, left: Expression, sign: string, at: number, b
     return operation(parser, at, sign, [left, low, high]);
   }
   if (sign === 'matches' || sign === '!matches') {
-    if (!parser.accept('regex')) throw syntaxError(parser.token.at, `wanted "regex" after ${sign}`, `write ${sign} regex`);
+    if (!parser.accept('regex'))
+      throw syntaxError(parser.token.at, `wanted "regex" after ${sign}`, `write ${sign} regex`);
     return operation(parser, at, `${sign} regex`, [left, readExpression(parser, binds)]);
   }
   const right = readExpression(parser, binds);
@@ -133,9 +134,12 @@ function readPath(parser: Parser, wanted: string): Expression {
       }
       const index = readExpression(parser);
       parser.expect(']', 'after the index');
-      const name = index.kind === 'constant' && index.constant.type === 'string' ? (index.constant.value as string) : undefined;
+      const name =
+        index.kind === 'constant' && index.constant.type === 'string' ? (index.constant.value as string) : undefined;
       value = parser.node(
-        name === undefined ? { kind: 'index', at: token.at, object: value, index } : { kind: 'member', at: token.at, object: value, name },
+        name === undefined
+          ? { kind: 'index', at: token.at, object: value, index }
+          : { kind: 'member', at: token.at, object: value, name },
       );
     } else return value;
   }
@@ -161,7 +165,8 @@ function readPrimary(parser: Parser, wanted: string): Expression {
       }
       if (parser.accept('[')) {
         const name = parser.take();
-        if (name.kind !== 'string') throw syntaxError(name.at, "wanted the name of a field in quotes, such as ['my-field']");
+        if (name.kind !== 'string')
+          throw syntaxError(name.at, "wanted the name of a field in quotes, such as ['my-field']");
         parser.expect(']', 'after the name');
         return parser.node({ kind: 'name', at: token.at, name: name.value });
       }
@@ -197,9 +202,17 @@ function readNamed(parser: Parser, at: number, name: string, wanted: string): Ex
 
 /** An operator where a value has to be is a field of that name, unless its right side follows. */
 function readWordAsName(parser: Parser, at: number, name: string): Expression {
-  const isOperator = name.startsWith('!') || name.endsWith('~') || parser.is('(') || !['symbol', 'name', 'end'].includes(parser.token.kind);
+  const isOperator =
+    name.startsWith('!') ||
+    name.endsWith('~') ||
+    parser.is('(') ||
+    !['symbol', 'name', 'end'].includes(parser.token.kind);
   if (isOperator)
-    throw syntaxError(at, `found ${JSON.stringify(name)} without a value before it`, `for a field of this name write ['${name}']`);
+    throw syntaxError(
+      at,
+      `found ${JSON.stringify(name)} without a value before it`,
+      `for a field of this name write ['${name}']`,
+    );
   return parser.node({ kind: 'name', at, name });
 }
 
@@ -255,7 +268,9 @@ function readPacked(parser: Parser): Expression {
   if (!isField && parser.accept('[')) {
     const items = parser.is(']') ? [] : parser.list(() => parser.nested(() => readPacked(parser)));
     parser.expect(']', 'to close the array');
-    return items.length === 0 ? constantOf(parser, token.at, { type: 'dynamic', value: '[]' }) : pack('pack_array', items);
+    return items.length === 0
+      ? constantOf(parser, token.at, { type: 'dynamic', value: '[]' })
+      : pack('pack_array', items);
   }
   if (!parser.accept('{')) return readExpression(parser);
   const pairs = parser.is('}')
@@ -265,7 +280,9 @@ function readPacked(parser: Parser): Expression {
         parser.nested(() => readPacked(parser)),
       ]);
   parser.expect('}', 'to close the object');
-  return pairs.length === 0 ? constantOf(parser, token.at, { type: 'dynamic', value: '{}' }) : pack('bag_pack', pairs.flat());
+  return pairs.length === 0
+    ? constantOf(parser, token.at, { type: 'dynamic', value: '{}' })
+    : pack('bag_pack', pairs.flat());
 }
 
 function readScalar(parser: Parser, type: Type, name: string): Constant {

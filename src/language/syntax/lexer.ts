@@ -9,10 +9,22 @@ import { readSpanText } from './literals.ts';
 
 export type Token =
   | { readonly kind: 'name'; readonly text: string; readonly at: number; readonly end: number }
-  | { readonly kind: 'string'; readonly value: string; readonly text: string; readonly at: number; readonly end: number }
+  | {
+      readonly kind: 'string';
+      readonly value: string;
+      readonly text: string;
+      readonly at: number;
+      readonly end: number;
+    }
   | { readonly kind: 'int'; readonly value: bigint; readonly text: string; readonly at: number; readonly end: number }
   | { readonly kind: 'real'; readonly value: number; readonly text: string; readonly at: number; readonly end: number }
-  | { readonly kind: 'timespan'; readonly value: bigint; readonly text: string; readonly at: number; readonly end: number }
+  | {
+      readonly kind: 'timespan';
+      readonly value: bigint;
+      readonly text: string;
+      readonly at: number;
+      readonly end: number;
+    }
   | { readonly kind: 'symbol'; readonly text: string; readonly at: number; readonly end: number }
   | { readonly kind: 'end'; readonly text: ''; readonly at: number; readonly end: number };
 
@@ -26,7 +38,19 @@ const SPAN = /(?:\d+(?:\.\d+)?[A-Za-zµμ]+)+(?![\d.]*\d)/y;
 const NEGATABLE = /!(?=[a-z])/y;
 /** `===` and `!==`, which mean nothing here, are one sign, so that their refusal can say what to write. */
 const SYMBOL = /[=!]==|==|!=|<>|<=|>=|=~|!~|\.\.|[=<>+\-*/%(),;|:[\]{}.?!]/y;
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '0': '\0', a: '\x07', b: '\b', f: '\f', v: '\v', '\\': '\\', "'": "'", '"': '"' }; // prettier-ignore
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  '0': '\0',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  '\\': '\\',
+  "'": "'",
+  '"': '"',
+};
 
 /** The token at `from`, or the first after blanks and comments. Throws an `AplError`. */
 export function tokenAt(text: string, from: number): Token {
@@ -61,7 +85,8 @@ function numberAt(text: string, at: number, number: string): Token {
   if (unit !== undefined) {
     const span = match(SPAN, text, at) ?? number + unit;
     const value = readSpanText(span);
-    if (value === undefined) throw syntaxError(at, `${span.slice(0, 40)} is no number and no timespan`, 'wanted such as 5, 1.5h or 30m');
+    if (value === undefined)
+      throw syntaxError(at, `${span.slice(0, 40)} is no number and no timespan`, 'wanted such as 5, 1.5h or 30m');
     return { kind: 'timespan', value, text: span, at, end: at + span.length };
   }
   if (/^(?:0[xX][0-9a-fA-F]+|\d+)$/.test(number)) {
@@ -115,6 +140,10 @@ function escapeAt(text: string, at: number): [string, number] {
   const code = /^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/.exec(text.slice(at, at + 10));
   const point = code && Number.parseInt(code[1] ?? code[2] ?? code[3]!, 16);
   if (!code || point === null || point > 0x10_ff_ff)
-    throw syntaxError(at, `the escape \\${next} is not known`, `wanted \\n \\t \\r \\\\ \\' \\" \\xHH or \\uHHHH, or a raw string @'…'`);
+    throw syntaxError(
+      at,
+      `the escape \\${next} is not known`,
+      `wanted \\n \\t \\r \\\\ \\' \\" \\xHH or \\uHHHH, or a raw string @'…'`,
+    );
   return [String.fromCodePoint(point), code[0].length];
 }

@@ -2,12 +2,46 @@
 import { MONTH_NAMES } from '../../core/time/calendar.ts';
 import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixTime } from '../../core/time/time-text.ts';
 
-export const UNIT_NS: ReadonlyMap<string, number> = new Map(Object.entries({
-  tick: 100, ticks: 100, ns: 1, nanosecond: 1, nanoseconds: 1, us: 1e3, 'µs': 1e3, 'μs': 1e3, microsecond: 1e3, microseconds: 1e3,
-  ms: 1e6, milli: 1e6, millis: 1e6, millisecond: 1e6, milliseconds: 1e6, s: 1e9, sec: 1e9, secs: 1e9, second: 1e9, seconds: 1e9,
-  m: 60e9, min: 60e9, mins: 60e9, minute: 60e9, minutes: 60e9, h: 3600e9, hr: 3600e9, hrs: 3600e9, hour: 3600e9, hours: 3600e9,
-  d: 86_400e9, day: 86_400e9, days: 86_400e9, w: 604_800e9, week: 604_800e9, weeks: 604_800e9,
-})); // prettier-ignore
+export const UNIT_NS: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    tick: 100,
+    ticks: 100,
+    ns: 1,
+    nanosecond: 1,
+    nanoseconds: 1,
+    us: 1e3,
+    µs: 1e3,
+    μs: 1e3,
+    microsecond: 1e3,
+    microseconds: 1e3,
+    ms: 1e6,
+    milli: 1e6,
+    millis: 1e6,
+    millisecond: 1e6,
+    milliseconds: 1e6,
+    s: 1e9,
+    sec: 1e9,
+    secs: 1e9,
+    second: 1e9,
+    seconds: 1e9,
+    m: 60e9,
+    min: 60e9,
+    mins: 60e9,
+    minute: 60e9,
+    minutes: 60e9,
+    h: 3600e9,
+    hr: 3600e9,
+    hrs: 3600e9,
+    hour: 3600e9,
+    hours: 3600e9,
+    d: 86_400e9,
+    day: 86_400e9,
+    days: 86_400e9,
+    w: 604_800e9,
+    week: 604_800e9,
+    weeks: 604_800e9,
+  }),
+);
 
 const MAX_SPAN_NS = 2n ** 63n - 1n;
 
@@ -47,8 +81,11 @@ function withIsoDate(text: string): string {
   const slashed = /^(\d{4})\/(\d{2})\/(\d{2})(?=$|[ T])/.exec(text);
   if (slashed) return `${slashed.slice(1).join('-')}${text.slice(10)}`;
   const [date = '', day = '', name = '', year = ''] = /^(\d{1,2}) ([a-z]{3,9}) (\d{4})(?=$| )/i.exec(text) ?? [];
-  const month = MONTH_NAMES.findIndex((full) => full === name.toLowerCase() || full.slice(0, 3) === name.toLowerCase()) + 1;
-  return month === 0 ? text : `${year}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}${text.slice(date.length)}`;
+  const month =
+    MONTH_NAMES.findIndex((full) => full === name.toLowerCase() || full.slice(0, 3) === name.toLowerCase()) + 1;
+  return month === 0
+    ? text
+    : `${year}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}${text.slice(date.length)}`;
 }
 
 /**

@@ -166,7 +166,8 @@ export class Parser {
 
   /** Counts one more part. */
   grow(at: number): void {
-    if (++this.#nodes > SERVICE_QUERY_NODES) throw syntaxError(at, `the query has more than ${SERVICE_QUERY_NODES} parts`);
+    if (++this.#nodes > SERVICE_QUERY_NODES)
+      throw syntaxError(at, `the query has more than ${SERVICE_QUERY_NODES} parts`);
   }
 
   /** Reads one level deeper. */

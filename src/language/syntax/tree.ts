@@ -11,7 +11,13 @@ export type Expression =
   /** `object[]`: each item of a list. */
   | { readonly kind: 'each'; readonly at: number; readonly object: Expression }
   /** A function, or an operator under its own sign: `strlen`, `+`, `!contains`. */
-  | { readonly kind: 'call'; readonly at: number; readonly name: string; readonly args: readonly Expression[]; readonly operator: boolean }
+  | {
+      readonly kind: 'call';
+      readonly at: number;
+      readonly name: string;
+      readonly args: readonly Expression[];
+      readonly operator: boolean;
+    }
   /** Inside the arguments of a call: `name = value`, and `*`. */
   | { readonly kind: 'named'; readonly at: number; readonly name: string; readonly value: Expression }
   | { readonly kind: 'star'; readonly at: number }

@@ -31,7 +31,9 @@ export function readLets(parser: Parser, tables?: TableNames, lets: LetText[] = 
       parser.expect('(', 'before the parameters');
       const { at } = parser.token;
       lets.push(
-        ...parser.list(() => readParameter(parser)).map(({ name, fallback }) => ({ kind: 'parameter', name, at, fallback }) as const),
+        ...parser
+          .list(() => readParameter(parser))
+          .map(({ name, fallback }) => ({ kind: 'parameter', name, at, fallback }) as const),
       );
       parser.expect(')', 'after the parameters');
       parser.expect(';', 'after the parameters');
@@ -75,7 +77,11 @@ function readParameter(parser: Parser): Parameters[number] {
   parser.made.add(name);
   parser.expect(':', 'and a type after the name of a parameter');
   if (parser.is('('))
-    throw meaningError(parser.token.at, 'a function takes no tables', 'name the table in its body, or make it a let before');
+    throw meaningError(
+      parser.token.at,
+      'a function takes no tables',
+      'name the table in its body, or make it a let before',
+    );
   const type = readTypeName(parser);
   return { name, type, fallback: parser.accept('=') ? readExpression(parser) : undefined };
 }

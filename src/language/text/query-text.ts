@@ -17,7 +17,15 @@ import { virtualStages, type Named } from '../plan/virtual.ts';
 import { readLets } from './let-text.ts';
 import { Reading, readSource, tableText, type PipelineText, type SourceText } from './sources.ts';
 import { closed, EVENTS, extended } from '../plan/scope.ts';
-import { constantNode, type Column, type DatasetName, type Node, type Scope, type Stage, type Tree } from '../plan/tree.ts';
+import {
+  constantNode,
+  type Column,
+  type DatasetName,
+  type Node,
+  type Scope,
+  type Stage,
+  type Tree,
+} from '../plan/tree.ts';
 
 export interface QueryText {
   /** Datasets that are named anywhere in it, in the order of the text. */
@@ -32,7 +40,8 @@ export interface QueryText {
 
 /** Throws an `AplError`. */
 export function readQuery(text: string): QueryText {
-  if (text.length > SERVICE_QUERY_TEXT) throw syntaxError(0, `the query is longer than ${SERVICE_QUERY_TEXT} characters`);
+  if (text.length > SERVICE_QUERY_TEXT)
+    throw syntaxError(0, `the query is longer than ${SERVICE_QUERY_TEXT} characters`);
   const other = otherLanguage(text);
   if (other) throw syntaxError(0, `this is ${other.name}`, `here it would be: ${other.here}`);
   const reading = begin(text);
@@ -54,17 +63,28 @@ export function readQuery(text: string): QueryText {
 /** No pipe follows the source: words to look for, or an operator without a dataset. */
 function notBehindQuery({ source, steps }: PipelineText, parser: Parser): AplError {
   const { token, text } = parser;
-  const first = source.kind === 'dataset' && steps.length === 0 && text[source.name.at] !== '[' ? source.name : undefined;
+  const first =
+    source.kind === 'dataset' && steps.length === 0 && text[source.name.at] !== '[' ? source.name : undefined;
   const whole = first && operatorWordAt({ text, token: { ...token, at: first.at } });
   const other = whole === undefined ? undefined : (REFUSED.get(whole) ?? otherOperator(whole));
   if (whole !== undefined && (OPERATORS_BY_NAME.has(whole) || other !== undefined))
     return syntaxError(first!.at, `${whole} needs rows before it`, other ?? `write ['dataset'] | ${whole} …`);
-  if (first && token.text === '(') return syntaxError(first.at, 'a query begins with the name of a dataset', 'to see what a function gives write print');
+  if (first && token.text === '(')
+    return syntaxError(
+      first.at,
+      'a query begins with the name of a dataset',
+      'to see what a function gives write print',
+    );
   const words = first && text.slice(first.at).trim();
-  if (words === undefined || !/^[\p{L}\p{N}_.\- "]{1,200}$/u.test(words)) return parser.unexpected('| or the end of the query');
+  if (words === undefined || !/^[\p{L}\p{N}_.\- "]{1,200}$/u.test(words))
+    return parser.unexpected('| or the end of the query');
   const terms = [...words.matchAll(/"[^"]*"|[^\s"]+/g)].map(([term]) => (term.startsWith('"') ? term : `"${term}"`));
-  return syntaxError(token.at, `found ${quoteToken(token.text)} behind the name of a dataset`, `to look for words write search ${terms.join(' and ')}`);
-} // prettier-ignore
+  return syntaxError(
+    token.at,
+    `found ${quoteToken(token.text)} behind the name of a dataset`,
+    `to look for words write search ${terms.join(' and ')}`,
+  );
+}
 
 /** A text of which nothing is read yet. */
 export function begin(text: string): Reading {
@@ -98,7 +118,10 @@ function readPipeline(reading: Reading, hasSource = true): PipelineText {
 /** Operators that other services of the family have and this one does not, with what to write instead. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['evaluate', 'plugins are not run here; take fields out of an object by name (obj.field), or write a summarize'],
-  ['invoke', 'functions of tables are not called with invoke; write the name of a let behind union, join or as the source'],
+  [
+    'invoke',
+    'functions of tables are not called with invoke; write the name of a let behind union, join or as the source',
+  ],
 ]);
 
 /** The offset after the source that a text begins with, most often its dataset. Throws an `AplError`. */
@@ -136,7 +159,8 @@ export function readStep(parser: Parser, use: Use): Step {
       `${name} works in queries only, which see many events`,
       otherOperator(name) ?? `a transform has ${operatorNames(use)}`,
     );
-  if (operator.only === 'transforms' && use === 'queries') throw meaningError(token.at, `${name} works in transforms only`);
+  if (operator.only === 'transforms' && use === 'queries')
+    throw meaningError(token.at, `${name} works in transforms only`);
   parser.skipTo(token.at + name.length);
   const form = operator.read(parser, token.at, use);
   return { name, text: parser.text.slice(token.at, parser.end), at: token.at, form };
@@ -157,8 +181,14 @@ export function planOf(query: QueryText, variables: ReadonlyMap<string, Constant
 }
 
 /** Binds the statements of `let`; transforms, which have no tables, give no `plan`. */
-export function letsOf(texts: readonly LetText[], variables: ReadonlyMap<string, Constant>, plan?: Names['plan']): Lets {
-  const given = new Map<string, Node>([...variables].map(([name, constant]) => [name, constantNode(constant)] as const));
+export function letsOf(
+  texts: readonly LetText[],
+  variables: ReadonlyMap<string, Constant>,
+  plan?: Names['plan'],
+): Lets {
+  const given = new Map<string, Node>(
+    [...variables].map(([name, constant]) => [name, constantNode(constant)] as const),
+  );
   return bindLets(texts, given, plan);
 }
 
@@ -191,7 +221,9 @@ export function eventsWith(name: DatasetName, found: readonly VirtualEvents[], o
 export function planner(eventsOf: (name: DatasetName) => Tree): NonNullable<Names['plan']> {
   const plan = (pipeline: Pipeline, lets: Lets, before?: Scope): Tree => {
     const { source, steps, at } = pipeline as PipelineText;
-    const first = before ? { ...plainEvents(), scope: before } : planSource(source, { scope: closed([]), lets, plan, eventsOf }, at);
+    const first = before
+      ? { ...plainEvents(), scope: before }
+      : planSource(source, { scope: closed([]), lets, plan, eventsOf }, at);
     let { scope, weight } = first;
     const stages: Stage[] = [...first.stages];
     for (const step of steps) {

@@ -1,7 +1,8 @@
 /** The rows that a query begins with, once names have a meaning. Throws an `AplError`. */
 import { searched } from '../operators/search/spec.ts';
 import { unionOf } from '../operators/union/spec.ts';
-import { analyze, argumentsOf, wrongType, type Names } from '../plan/analysis.ts';
+import { analyze, argumentsOf, type Names } from '../plan/analysis.ts';
+import { wrongType } from '../plan/arguments.ts';
 import { columnsOf } from '../plan/operator.ts';
 import { closed } from '../plan/scope.ts';
 import type { Node, Source, Tree } from '../plan/tree.ts';
@@ -23,13 +24,24 @@ export function planSource(source: SourceText, names: Names, at: number): Tree {
     case 'union':
       return united(source.tables, source.inner, source.source, source.at, names);
     case 'search': {
-      const all = united(source.tables, false, '$table', source.at, names, source.isEverywhere ? viewsOf(names, source.at) : []);
+      const all = united(
+        source.tables,
+        false,
+        '$table',
+        source.at,
+        names,
+        source.isEverywhere ? viewsOf(names, source.at) : [],
+      );
       return { ...all, stages: [...all.stages, ...searched(source.wanted, { ...names, scope: all.scope })] };
     }
     case 'print': {
       const columns = columnsOf(source.assignments, { ...names, scope: closed([]) });
       const one = rowsOf({ kind: 'rows', columns: [], rows: [[]] }, []);
-      return { ...one, stages: [{ kind: 'project', columns }], scope: closed(columns.map(({ name, node }) => [name, node.type])) };
+      return {
+        ...one,
+        stages: [{ kind: 'project', columns }],
+        scope: closed(columns.map(({ name, node }) => [name, node.type])),
+      };
     }
     case 'range':
       return ranged(source, names);
@@ -40,10 +52,17 @@ export function planSource(source: SourceText, names: Names, at: number): Tree {
   }
 }
 
-function united(tables: readonly Pipeline[], inner: boolean, source: string | undefined, at: number, names: Names, more: readonly Tree[] = []): Tree {
+function united(
+  tables: readonly Pipeline[],
+  inner: boolean,
+  source: string | undefined,
+  at: number,
+  names: Names,
+  more: readonly Tree[] = [],
+): Tree {
   const [first, ...others] = tables.map((table) => names.plan!(table, names.lets));
   return unionOf(first!, [...others, ...more], inner, source, at);
-} // prettier-ignore
+}
 
 /** The rows of the views that `let` made, under their names. */
 function viewsOf(names: Names, at: number): Tree[] {
@@ -57,9 +76,10 @@ function viewsOf(names: Names, at: number): Tree[] {
 function letTable({ name, args, at }: SourceOf<'let'>, names: Names): Tree {
   const bound = names.lets.get(name);
   if (bound?.kind === 'table' && !args) return bound.tree;
-  if (bound?.kind !== 'function' || !('pipeline' in bound.body) || !args) throw meaningError(at, `${JSON.stringify(name)} is no table here`);
+  if (bound?.kind !== 'function' || !('pipeline' in bound.body) || !args)
+    throw meaningError(at, `${JSON.stringify(name)} is no table here`);
   return names.plan!(bound.body.pipeline, argumentsOf(bound, name, args, at, names));
-} // prettier-ignore
+}
 
 const rowsOf = (source: Source, columns: readonly (readonly [string, Type])[]): Tree => ({
   source,
@@ -69,20 +89,32 @@ const rowsOf = (source: Source, columns: readonly (readonly [string, Type])[]): 
 });
 
 function ranged({ name, from, to, step }: SourceOf<'range'>, names: Names): Tree {
-  const [first, last, by] = [from, to, step].map((each) => analyze(each, { ...names, scope: closed([]) })) as [Node, Node, Node];
+  const [first, last, by] = [from, to, step].map((each) => analyze(each, { ...names, scope: closed([]) })) as [
+    Node,
+    Node,
+    Node,
+  ];
   const { type } = first;
-  if (type !== 'int' && type !== 'datetime' && type !== 'timespan') throw wrongType(from.at, 'an integer, a datetime or a timespan', type, 'range');
+  if (type !== 'int' && type !== 'datetime' && type !== 'timespan')
+    throw wrongType(from.at, 'an integer, a datetime or a timespan', type, 'range');
   if (last.type !== type) throw wrongType(to.at, 'the same type as from', last.type, 'range');
   const width = type === 'int' ? 'int' : 'timespan';
-  if (by.type !== width || by.kind !== 'constant' || (by.constant.value as bigint) === 0n) throw meaningError(step.at, `range of ${type === 'int' ? 'integers' : 'times'} wants ${type === 'int' ? 'an integer' : 'a timespan'} other than 0 as its step`, 'for fractions divide afterwards: | extend x = x / 10.0');
+  if (by.type !== width || by.kind !== 'constant' || (by.constant.value as bigint) === 0n)
+    throw meaningError(
+      step.at,
+      `range of ${type === 'int' ? 'integers' : 'times'} wants ${type === 'int' ? 'an integer' : 'a timespan'} other than 0 as its step`,
+      'for fractions divide afterwards: | extend x = x / 10.0',
+    );
   return rowsOf({ kind: 'range', name, type, from: first, to: last, step: by }, [[name, type]]);
-} // prettier-ignore
+}
 
 function tabled({ columns, values }: SourceOf<'datatable'>, names: Names): Tree {
   const constants = values.map((value, n) => cellOf(value, columns[n % columns.length]![1], names));
-  const rows = Array.from({ length: values.length / columns.length }, (_, row) => constants.slice(row * columns.length, (row + 1) * columns.length));
+  const rows = Array.from({ length: values.length / columns.length }, (_, row) =>
+    constants.slice(row * columns.length, (row + 1) * columns.length),
+  );
   return rowsOf({ kind: 'rows', columns, rows }, columns);
-} // prettier-ignore
+}
 
 function cellOf(value: Expression, type: Type, names: Names): Constant {
   const node = analyze(value, { ...names, scope: closed([]) });

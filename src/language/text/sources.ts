@@ -16,16 +16,37 @@ import type { TableNames } from './let-text.ts';
 export type SourceText =
   | { readonly kind: 'dataset'; readonly name: DatasetName }
   /** A table of `let`; a function of one has arguments. */
-  | { readonly kind: 'let'; readonly at: number; readonly name: string; readonly args: readonly Expression[] | undefined }
+  | {
+      readonly kind: 'let';
+      readonly at: number;
+      readonly name: string;
+      readonly args: readonly Expression[] | undefined;
+    }
   /** A query in parentheses. */
   | { readonly kind: 'query'; readonly pipeline: Pipeline }
   | ({ readonly kind: 'union'; readonly at: number } & UnionText)
-  | { readonly kind: 'search'; readonly at: number; readonly tables: readonly Pipeline[]; readonly isEverywhere: boolean; readonly wanted: SearchText }
+  | {
+      readonly kind: 'search';
+      readonly at: number;
+      readonly tables: readonly Pipeline[];
+      readonly isEverywhere: boolean;
+      readonly wanted: SearchText;
+    }
   | { readonly kind: 'print'; readonly assignments: readonly Assignment[] }
-  | { readonly kind: 'range'; readonly name: string; readonly from: Expression; readonly to: Expression; readonly step: Expression }
-  | { readonly kind: 'datatable'; readonly columns: readonly (readonly [name: string, type: Type])[]; readonly values: readonly Expression[] }
+  | {
+      readonly kind: 'range';
+      readonly name: string;
+      readonly from: Expression;
+      readonly to: Expression;
+      readonly step: Expression;
+    }
+  | {
+      readonly kind: 'datatable';
+      readonly columns: readonly (readonly [name: string, type: Type])[];
+      readonly values: readonly Expression[];
+    }
   /** Operators without a source of their own. */
-  | { readonly kind: 'none' }; // prettier-ignore
+  | { readonly kind: 'none' };
 
 /** A query as it was read: where its rows come from, and its operators. All of it is plain data. */
 export interface PipelineText extends Pipeline {
@@ -134,18 +155,27 @@ function readTable(reading: Reading): SourceText {
   }
   if (parser.accept('[')) {
     const name = parser.take();
-    if (name.kind !== 'string') throw syntaxError(name.at, "wanted the name of a dataset in quotes, such as ['my-logs']");
+    if (name.kind !== 'string')
+      throw syntaxError(name.at, "wanted the name of a dataset in quotes, such as ['my-logs']");
     parser.expect(']', 'after the name of the dataset');
     return { kind: 'dataset', name: reading.dataset(name.value, token.at) };
   }
   if (token.kind === 'string')
-    throw syntaxError(token.at, 'a query begins with the name of a dataset', `to look for the text write search ${token.text}`);
+    throw syntaxError(
+      token.at,
+      'a query begins with the name of a dataset',
+      `to look for the text write search ${token.text}`,
+    );
   NAME.lastIndex = token.at;
   const name = NAME.exec(text)?.[0];
   if (name === undefined || token.kind === 'end') throw parser.unexpected(WANTED.dataset);
   parser.skipTo(token.at + name.length);
   if (name === 'externaldata' && parser.is('('))
-    throw meaningError(token.at, 'externaldata is not supported', 'ingest the file and use lookup, or write its rows as a datatable');
+    throw meaningError(
+      token.at,
+      'externaldata is not supported',
+      'ingest the file and use lookup, or write its rows as a datatable',
+    );
   if (name === 'materialize' && parser.accept('(')) {
     const pipeline: Pipeline = parser.nested(() => parser.subqueries!.read());
     parser.expect(')', 'after the query of materialize');
@@ -158,7 +188,9 @@ function readTable(reading: Reading): SourceText {
     parser.expect(')', 'after the name of the dataset');
     return { kind: 'dataset', name: reading.dataset(given.value, token.at) };
   }
-  return reading.isTable(name) ? readLetTable(parser, name, token.at) : { kind: 'dataset', name: reading.dataset(name, token.at) };
+  return reading.isTable(name)
+    ? readLetTable(parser, name, token.at)
+    : { kind: 'dataset', name: reading.dataset(name, token.at) };
 }
 
 function readLetTable(parser: Parser, name: string, at: number): SourceText {
@@ -178,7 +210,10 @@ function readPrint(parser: Parser): SourceText {
 function readRange(parser: Parser): SourceText {
   parser.take();
   const name = readColumnName(parser, 'the name of a column after range');
-  const bound = (word: string): Expression => (parser.expect(word, 'in range <name> from <a> to <b> step <c>'), readExpression(parser));
+  const bound = (word: string): Expression => (
+    parser.expect(word, 'in range <name> from <a> to <b> step <c>'),
+    readExpression(parser)
+  );
   const [from, to, step] = [bound('from'), bound('to'), bound('step')] as const;
   return { kind: 'range', name, from, to, step };
 }
@@ -197,11 +232,17 @@ function readDatatable(parser: Parser): SourceText {
   const values = parser.is(']') ? [] : [readExpression(parser)];
   while (parser.accept(',') && !parser.is(']')) values.push(readExpression(parser));
   parser.expect(']', 'after the values');
-  if (new Set(columns.map(([name]) => name)).size < columns.length) throw meaningError(at, 'two columns have the same name');
-  if (values.length % columns.length !== 0) throw meaningError(at, `datatable has ${columns.length} columns and ${values.length} values: the last row is not whole`);
-  if (values.length > SERVICE_QUERY_MADE_ROWS) throw meaningError(at, `datatable has more than ${SERVICE_QUERY_MADE_ROWS} values`);
+  if (new Set(columns.map(([name]) => name)).size < columns.length)
+    throw meaningError(at, 'two columns have the same name');
+  if (values.length % columns.length !== 0)
+    throw meaningError(
+      at,
+      `datatable has ${columns.length} columns and ${values.length} values: the last row is not whole`,
+    );
+  if (values.length > SERVICE_QUERY_MADE_ROWS)
+    throw meaningError(at, `datatable has more than ${SERVICE_QUERY_MADE_ROWS} values`);
   return { kind: 'datatable', columns, values };
-} // prettier-ignore
+}
 
 /** `search "term"`, or `search in (a, b) "term"`: over datasets, with the name of each in `$table`. */
 function readSearchEverywhere(reading: Reading, at: number): SourceText {

@@ -34,7 +34,8 @@ export function readTransform(text: string): TransformText {
 }
 
 function readSteps(text: string, steps: TransformStep[], problems: AplError[]): void {
-  if (text.length > SERVICE_QUERY_TEXT) throw syntaxError(0, `the transform is longer than ${SERVICE_QUERY_TEXT} characters`);
+  if (text.length > SERVICE_QUERY_TEXT)
+    throw syntaxError(0, `the transform is longer than ${SERVICE_QUERY_TEXT} characters`);
   const parser = new Parser(text);
   const lets = letsOf(readLets(parser), new Map());
   // A pipe before the first operator is fine, as queries have one after the dataset.
@@ -42,7 +43,8 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
   let scope = EVENT_ON_ITS_WAY;
   let hasRoute = false;
   for (let count = 0; count === 0 || parser.is('|'); count++) {
-    if (count === SERVICE_QUERY_STAGES) throw syntaxError(parser.token.at, `the transform has more than ${SERVICE_QUERY_STAGES} operators`);
+    if (count === SERVICE_QUERY_STAGES)
+      throw syntaxError(parser.token.at, `the transform has more than ${SERVICE_QUERY_STAGES} operators`);
     const wrong = attempt(() => {
       const pipe = parser.token;
       if (count > 0) parser.take();

@@ -84,7 +84,11 @@ function Page() {
   return (
     <>
       <header>
-        <a class="skip" href="#query" onClick={(event) => (event.preventDefault(), document.querySelector<HTMLElement>('#query')?.focus())}>
+        <a
+          class="skip"
+          href="#query"
+          onClick={(event) => (event.preventDefault(), document.querySelector<HTMLElement>('#query')?.focus())}
+        >
           To the query
         </a>
         <span class="wordmark">Tailrace</span>

@@ -38,7 +38,12 @@ function History({ onChoose }: Pick<SavedQueriesProps, 'onChoose'>) {
     <ul aria-label="Queries that were run">
       {queries.map((past) => (
         <li key={`${past.range} ${past.query}`}>
-          <button type="button" class="quiet saved-query" title={past.query.slice(0, 2000)} onClick={() => onChoose(past)}>
+          <button
+            type="button"
+            class="quiet saved-query"
+            title={past.query.slice(0, 2000)}
+            onClick={() => onChoose(past)}
+          >
             <bdi>{formatCell(past.query, 120)}</bdi>
             <small>
               {formatTime(past.at)} · {nameRange(past.range)}
@@ -103,7 +108,9 @@ function Starred({ api, now, onChoose }: StarredProps) {
               type="button"
               class="quiet saved-query"
               title={apl.slice(0, 2000)}
-              onClick={() => onChoose({ query: apl, range: isRange(range) ? range : now.range, columns: readColumns(columns) })}
+              onClick={() =>
+                onChoose({ query: apl, range: isRange(range) ? range : now.range, columns: readColumns(columns) })
+              }
             >
               <b>
                 <bdi>{formatCell(title, 80)}</bdi>
@@ -111,7 +118,12 @@ function Starred({ api, now, onChoose }: StarredProps) {
               <bdi>{formatCell(apl, 120)}</bdi>
               {isRange(range) && <small>{nameRange(range)}</small>}
             </button>
-            <button type="button" class="quiet" aria-label={`Remove ${title.slice(0, 80)}`} onClick={() => attempt(api.unstar(id))}>
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Remove ${title.slice(0, 80)}`}
+              onClick={() => attempt(api.unstar(id))}
+            >
               ×
             </button>
           </li>

@@ -1,6 +1,14 @@
 /** Datasets with what they hold, and the fields of the one that is asked, each with its commonest values. */
 import { useEffect, useState } from 'preact/hooks';
-import { formatBytes, formatCount, formatDuration, formatMany, formatShort, formatTime, nameMany } from '../parts/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatMany,
+  formatShort,
+  formatTime,
+  nameMany,
+} from '../parts/format.ts';
 import { formatCell } from '../parts/show-text.ts';
 import type { DatasetInfo } from '../../client/api-types.ts';
 import type { Api, Field, Value } from './data/api.ts';
@@ -35,7 +43,13 @@ export function Sidebar({ api, catalog, dataset, range, onDataset, onFilter }: S
       {api && (
         <h2>
           Datasets
-          <button type="button" class="quiet" aria-label="Ask again what the datasets hold" title="Ask again" onClick={refresh}>
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Ask again what the datasets hold"
+            title="Ask again"
+            onClick={refresh}
+          >
             ↻
           </button>
         </h2>
@@ -131,7 +145,13 @@ function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
   const most = Math.max(1, ...(values ?? []).map(([, count]) => count));
   return (
     <li>
-      <button type="button" class="field" title={field.expression} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <button
+        type="button"
+        class="field"
+        title={field.expression}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
         <bdi>{formatCell(name, 100)}</bdi> <small>{type}</small>
       </button>
       {isOpen && problem !== '' && <p class="note">{problem}</p>}

@@ -12,7 +12,9 @@ export function drawMarks(chart: uPlot, marks: readonly ChartMark[]): void {
   ctx.fillStyle = `${ctx.strokeStyle}22`;
   for (const { at, to = at } of marks) {
     const x = chart.valToPos(at, 'x', true);
-    const [from, end] = [x, chart.valToPos(to, 'x', true)].map((place) => Math.min(bbox.left + bbox.width, Math.max(bbox.left, place)));
+    const [from, end] = [x, chart.valToPos(to, 'x', true)].map((place) =>
+      Math.min(bbox.left + bbox.width, Math.max(bbox.left, place)),
+    );
     ctx.fillRect(from!, bbox.top, end! - from!, bbox.height);
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
     ctx.beginPath();
@@ -40,7 +42,16 @@ export interface OptionsFor {
 /** Opacity of the area below a line. */
 const FILLS: Readonly<Record<ChartShape, string>> = { lines: '18', areas: '66', stacked: '', columns: '', points: '' };
 
-export function optionsOf({ target, series, format, height, shape, isTime, step, isSelectable }: OptionsFor): Omit<uPlot.Options, 'hooks'> {
+export function optionsOf({
+  target,
+  series,
+  format,
+  height,
+  shape,
+  isTime,
+  step,
+  isSelectable,
+}: OptionsFor): Omit<uPlot.Options, 'hooks'> {
   const style = getComputedStyle(target);
   const ink = style.getPropertyValue('--faint').trim();
   const grid = { stroke: style.getPropertyValue('--line').trim(), width: 1 };
@@ -50,20 +61,26 @@ export function optionsOf({ target, series, format, height, shape, isTime, step,
   const paths = isColumns ? { paths: columnsOf(width) } : isPoints ? { paths: () => null } : {};
   // A column begins at its time: it is under the pointer up to its end, not where its time is the nearest.
   const pointer = isColumns
-    ? { points: { show: false }, dataIdx: (plot: uPlot, _s: number, _i: number, x: number) => columnAt(plot.data[0], x, width(plot)) }
+    ? {
+        points: { show: false },
+        dataIdx: (plot: uPlot, _s: number, _i: number, x: number) => columnAt(plot.data[0], x, width(plot)),
+      }
     : { points: { size: 6 } };
   return {
     width: target.clientWidth,
     height,
     padding: [6, 18, 0, 0],
-    tzDate: (seconds) => (currentZone() === 'UTC' ? uPlot.tzDate(new Date(seconds * 1000), 'UTC') : new Date(seconds * 1000)),
+    tzDate: (seconds) =>
+      currentZone() === 'UTC' ? uPlot.tzDate(new Date(seconds * 1000), 'UTC') : new Date(seconds * 1000),
     legend: { show: false },
     cursor: { y: false, drag: { x: isSelectable, y: false, setScale: false }, ...pointer },
     scales: {
       // A column begins at its time and is a step wide.
       x: {
         time: isTime,
-        ...(isColumns ? { range: (plot: uPlot, from: number, to: number): [number, number] => [from, to + width(plot)] } : {}),
+        ...(isColumns
+          ? { range: (plot: uPlot, from: number, to: number): [number, number] => [from, to + width(plot)] }
+          : {}),
       },
       y: { range: (_plot, least, most) => rangeOfValues(least, most) },
     },
@@ -110,13 +127,17 @@ function rangeOfValues(least: number, most: number): [number, number] {
 }
 
 const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power);
-const TENS = Array.from({ length: 28 }, (_, index) => [1, 2, 5].map((digit) => Number(`${digit}e${index - 12}`))).flat();
+const TENS = Array.from({ length: 28 }, (_, index) =>
+  [1, 2, 5].map((digit) => Number(`${digit}e${index - 12}`)),
+).flat();
 const WHOLE_TENS = TENS.filter((step) => step >= 1);
 
 /** How far apart an axis may have its numbers: bytes are read in powers of two, and there is no half of an event. */
 function stepsOfAxis(values: readonly ArrayLike<number | null | undefined>[], format: OptionsFor['format']): number[] {
   if (format === formatBytes) return POWERS_OF_TWO;
-  const isWhole = values.every((series) => Array.from(series).every((value) => value === null || Number.isInteger(value)));
+  const isWhole = values.every((series) =>
+    Array.from(series).every((value) => value === null || Number.isInteger(value)),
+  );
   return isWhole ? WHOLE_TENS : TENS;
 }
 

@@ -51,7 +51,16 @@ export function Chart(props: ChartProps) {
   const isDark = useDarkScheme();
   const drawn = useMemo(() => drawnSeries(shape, series), [shape, series]);
   const data = useMemo(() => [xs, ...drawn.map(({ values }) => values)] as unknown as uPlot.AlignedData, [xs, drawn]);
-  const form = JSON.stringify([drawn.map(({ label, color }) => [label, color]), shape, isTime, step, height, isDark, currentZone(), marks]);
+  const form = JSON.stringify([
+    drawn.map(({ label, color }) => [label, color]),
+    shape,
+    isTime,
+    step,
+    height,
+    isDark,
+    currentZone(),
+    marks,
+  ]);
   const isEmpty = xs.length < (shape === 'columns' && step > 0 ? 1 : 2);
   // A layout effect draws before the browser paints, so no figure is ever without its picture.
   useLayoutEffect(() => {

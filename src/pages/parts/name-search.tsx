@@ -2,7 +2,12 @@
 import { useState } from 'preact/hooks';
 import { formatCount } from './format.ts';
 
-export function useNameSearch<Item>(what: string, items: readonly Item[], nameOf: (item: Item) => string, most: number) {
+export function useNameSearch<Item>(
+  what: string,
+  items: readonly Item[],
+  nameOf: (item: Item) => string,
+  most: number,
+) {
   const [wanted, setWanted] = useState('');
   const matching = items.filter((item) => nameOf(item).toLowerCase().includes(wanted.toLowerCase()));
   const label = `Find a ${what}`;
@@ -17,6 +22,8 @@ export function useNameSearch<Item>(what: string, items: readonly Item[], nameOf
       />
     ),
     found: matching.slice(0, most),
-    others: matching.length > most && <p class="soft">{formatCount(matching.length - most)} more; type a part of the name.</p>,
+    others: matching.length > most && (
+      <p class="soft">{formatCount(matching.length - most)} more; type a part of the name.</p>
+    ),
   };
 }

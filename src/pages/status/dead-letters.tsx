@@ -22,7 +22,9 @@ export function DeadLetters({ status: { sinks, deadLetterBytes } }: { readonly s
     if (deadLetterBytes === 0) setLetters([]);
     else getJson<ListedLetter[]>('dead-letters.json').then(setLetters, () => {});
   }, [deadLetterBytes]);
-  const byReason = sinks.flatMap(({ id, deadLetters }) => Object.entries(deadLetters).map(([reason, count]) => ({ id, reason, count })));
+  const byReason = sinks.flatMap(({ id, deadLetters }) =>
+    Object.entries(deadLetters).map(([reason, count]) => ({ id, reason, count })),
+  );
   return (
     <section aria-labelledby="letters-heading">
       <h2 id="letters-heading">Dead letters</h2>

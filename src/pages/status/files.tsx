@@ -20,7 +20,9 @@ const COLUMNS = { file: '', state: '', 'read to': 'number', size: 'number', unre
 
 export function Files() {
   const [sources, setSources] = useState<readonly Listed[] | undefined>();
-  const [explained, setExplained] = useState<{ readonly path: string; readonly by: readonly Explanation[] } | undefined>();
+  const [explained, setExplained] = useState<
+    { readonly path: string; readonly by: readonly Explanation[] } | undefined
+  >();
   const asked = useRef<HTMLInputElement>(null);
   const load = () => getJson<Listed[]>('files.json').then(setSources, () => setSources(undefined));
   const explain = (path: string) =>
@@ -39,7 +41,14 @@ export function Files() {
       </summary>
       <form class="explain" onSubmit={submit}>
         <label for="path">Why is a file read, or not?</label>
-        <input ref={asked} id="path" class="mono" placeholder="/var/log/app/server.log" spellcheck={false} autocomplete="off" />
+        <input
+          ref={asked}
+          id="path"
+          class="mono"
+          placeholder="/var/log/app/server.log"
+          spellcheck={false}
+          autocomplete="off"
+        />
         <button type="submit">Explain</button>
         <button type="button" class="quiet" onClick={() => void load()}>
           Refresh the list

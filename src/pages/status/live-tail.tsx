@@ -78,8 +78,15 @@ async function follow(source: string, signal: AbortSignal, set: (change: (tail: 
       // A new process counts from 0.
       if (from === undefined || view.to < from) ({ from } = view);
       const accepted = view.to - from;
-      const fresh = view.events.map((event) => ({ number: (number += 1), text: formatCell(event, MOST_CHARACTERS) })).toReversed();
-      set((tail) => ({ lines: [...fresh, ...tail.lines].slice(0, MOST_LINES), looked: tail.looked + view.looked, accepted, problem: '' }));
+      const fresh = view.events
+        .map((event) => ({ number: (number += 1), text: formatCell(event, MOST_CHARACTERS) }))
+        .toReversed();
+      set((tail) => ({
+        lines: [...fresh, ...tail.lines].slice(0, MOST_LINES),
+        looked: tail.looked + view.looked,
+        accepted,
+        problem: '',
+      }));
     } catch (error) {
       if (signal.aborted) return;
       set((tail) => ({ ...tail, problem: error instanceof Error ? error.message : String(error) }));

@@ -16,10 +16,12 @@ const EMPTY = 'The first points come after 20 seconds; the chart holds an hour.'
 
 export function Numbers({ status, rates, history }: SectionProps) {
   const { sources, accounting } = status;
-  const sum = (value: (source: (typeof sources)[number]) => number) => sources.reduce((total, source) => total + value(source), 0);
+  const sum = (value: (source: (typeof sources)[number]) => number) =>
+    sources.reduce((total, source) => total + value(source), 0);
   // Before two answers the last sample tells the rate.
   const rateOf = (map: ReadonlyMap<string, number>, kind: SeriesView['kind']) => {
-    const rate = map.size > 0 ? [...map.values()].reduce((a, b) => a + b, 0) : total(history, kind, 'eventsPerSecond').at(-1);
+    const rate =
+      map.size > 0 ? [...map.values()].reduce((a, b) => a + b, 0) : total(history, kind, 'eventsPerSecond').at(-1);
     return rate === undefined || rate === null ? '–' : formatShort(rate);
   };
   const [held, deadLettered] = [sum((source) => source.held), sum((source) => source.deadLettered)];
@@ -86,7 +88,10 @@ export function Numbers({ status, rates, history }: SectionProps) {
 
 /** Below the number of dead letters: these are kept, the others are gone. */
 function noteOf(deadLettered: number, dropped: number, lost: number): string {
-  const gone = [...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []), ...(lost > 0 ? [`${formatBytes(lost)} lost`] : [])];
+  const gone = [
+    ...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []),
+    ...(lost > 0 ? [`${formatBytes(lost)} lost`] : []),
+  ];
   if (gone.length > 0) return gone.join(', ');
   return deadLettered > 0 ? 'refused, kept on disk' : 'nothing dropped or lost';
 }
@@ -116,12 +121,20 @@ function timesOf(history: HistoryView | undefined): number[] {
   return Array.from({ length }, (_, index) => (history!.endMs - (length - 1 - index) * history!.everyMs) / 1000);
 }
 
-function pick(history: HistoryView | undefined, kind: SeriesView['kind'], name: SeriesView['name']): readonly SeriesView[] {
+function pick(
+  history: HistoryView | undefined,
+  kind: SeriesView['kind'],
+  name: SeriesView['name'],
+): readonly SeriesView[] {
   return history?.series.filter((series) => series.kind === kind && series.name === name) ?? [];
 }
 
 /** The sum over all sources or sinks. */
-function total(history: HistoryView | undefined, kind: SeriesView['kind'], name: SeriesView['name']): (number | null)[] {
+function total(
+  history: HistoryView | undefined,
+  kind: SeriesView['kind'],
+  name: SeriesView['name'],
+): (number | null)[] {
   const all = pick(history, kind, name);
   return (all[0]?.values ?? []).map((_, index) => {
     const known = all.map(({ values }) => values[index] ?? null).filter((value) => value !== null);

@@ -6,7 +6,13 @@ import type { SectionProps } from './numbers.tsx';
 import { headsOf, NumberCells, Table } from './table.tsx';
 
 const LEVELS = { delivering: 'good', retrying: 'warn', paused: 'bad', missing: 'bad', blocked: 'bad' } as const;
-const STATES = { delivering: 'delivering', retrying: 'retrying', paused: 'paused', missing: 'cannot send', blocked: 'blocked' } as const;
+const STATES = {
+  delivering: 'delivering',
+  retrying: 'retrying',
+  paused: 'paused',
+  missing: 'cannot send',
+  blocked: 'blocked',
+} as const;
 
 const COLUMNS = {
   sink: '',
@@ -70,7 +76,9 @@ function Row({ sink, numbers, nowMs, rate, requestMs }: RowProps) {
         {rate === undefined ? '–' : `${formatShort(rate)}/s`}
         <small>{formatCount(ingested)}</small>
       </td>
-      <td class="number">{lastSuccess === undefined ? 'never' : `${formatDuration(nowMs - Date.parse(lastSuccess))} ago`}</td>
+      <td class="number">
+        {lastSuccess === undefined ? 'never' : `${formatDuration(nowMs - Date.parse(lastSuccess))} ago`}
+      </td>
       <td class="number">{requestMs === undefined ? '–' : formatMs(requestMs)}</td>
       <td>
         <Answers answers={answers} />

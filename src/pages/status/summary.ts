@@ -29,7 +29,8 @@ export function summarize({ status, goneSince, isLoading }: AgentView): Summary 
   const { accounting, sinks, sources, unsaved } = status;
   const details: string[] = [];
   for (const { id, state, reason, fix } of sinks)
-    if (state !== 'delivering') details.push([`Sink ${id}: ${reason ?? TROUBLE[state]}`, ...(fix === undefined ? [] : [fix])].join('. '));
+    if (state !== 'delivering')
+      details.push([`Sink ${id}: ${reason ?? TROUBLE[state]}`, ...(fix === undefined ? [] : [fix])].join('. '));
   if (unsaved !== undefined) details.push(`Positions cannot be saved: ${unsaved}`);
   if (!accounting.balanced)
     return { level: 'bad', title: 'The accounting does not balance', details: [...accounting.problems, ...details] };
@@ -43,7 +44,9 @@ export function summarize({ status, goneSince, isLoading }: AgentView): Summary 
         ? `Sink ${first!.id} ${TROUBLE[first!.state as keyof typeof TROUBLE]}`
         : `${failing.length} sinks do not deliver`;
     return {
-      level: failing.some(({ state }) => state === 'paused' || state === 'missing' || state === 'blocked') ? 'bad' : 'warn',
+      level: failing.some(({ state }) => state === 'paused' || state === 'missing' || state === 'blocked')
+        ? 'bad'
+        : 'warn',
       title,
       details,
     };
@@ -51,7 +54,9 @@ export function summarize({ status, goneSince, isLoading }: AgentView): Summary 
   if (unsaved !== undefined) return { level: 'warn', title: 'Delivering, but positions cannot be saved', details };
   const waiting = sources.filter((source) => source.waiting);
   const inHand =
-    held === 0 && lag === 0 ? 'Everything that was read is stored.' : `${formatMany(held, 'event')} in hand, ${formatBytes(lag)} unread.`;
+    held === 0 && lag === 0
+      ? 'Everything that was read is stored.'
+      : `${formatMany(held, 'event')} in hand, ${formatBytes(lag)} unread.`;
   const longest = Math.max(0, ...waiting.map((source) => source.waiting!.seconds));
   if (longest >= 10)
     return {

@@ -47,7 +47,11 @@ export function NumberCells<Row extends { readonly id: string }>({ columns, row,
   return columns.map(({ name, value, isBytes, level }) => {
     const number = value(row);
     return (
-      <td key={name} class={level !== undefined && number !== 0 ? `number text-${level}` : 'number'} title={titles?.[name]?.(row)}>
+      <td
+        key={name}
+        class={level !== undefined && number !== 0 ? `number text-${level}` : 'number'}
+        title={titles?.[name]?.(row)}
+      >
         {number !== undefined && (isBytes ? formatBytes : formatCount)(number)}
       </td>
     );

@@ -44,7 +44,11 @@ export function useAgent(): AgentView {
           setView((view) => ({ ...view, history }));
         }
       } catch {
-        setView((view) => ({ ...view, isLoading: false, goneSince: view.goneSince ?? view.status?.nowMs ?? Date.now() }));
+        setView((view) => ({
+          ...view,
+          isLoading: false,
+          goneSince: view.goneSince ?? view.status?.nowMs ?? Date.now(),
+        }));
       }
       if (!isOver) timer = window.setTimeout(() => void ask(), ASK_EVERY_MS);
     };
@@ -59,7 +63,10 @@ export function useAgent(): AgentView {
 
 /** Rejects when there is no answer in time, or none that is JSON. */
 export async function getJson<Value>(path: string): Promise<Value> {
-  const reply = await fetch(path, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS), headers: { accept: 'application/json' } });
+  const reply = await fetch(path, {
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    headers: { accept: 'application/json' },
+  });
   if (!reply.ok) throw new Error(await reply.text());
   return (await reply.json()) as Value;
 }

@@ -16,7 +16,21 @@ const BARE = /\S*/y;
 const BETWEEN = /\s*/y;
 const UNSET = new Set(['', '?', '(null)', '(none)']);
 /** Written in quotes, or as hexadecimal digits where they hold blanks, quotes or control characters. */
-const TEXTS = new Set(['acct', 'cmd', 'comm', 'cwd', 'data', 'dir', 'exe', 'key', 'name', 'path', 'proctitle', 'vm', 'watch']);
+const TEXTS = new Set([
+  'acct',
+  'cmd',
+  'comm',
+  'cwd',
+  'data',
+  'dir',
+  'exe',
+  'key',
+  'name',
+  'path',
+  'proctitle',
+  'vm',
+  'watch',
+]);
 const HEX = /^(?:[0-9A-F]{2})+$/;
 
 export const auditdParser: FormatParser = {

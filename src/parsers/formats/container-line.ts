@@ -65,7 +65,10 @@ export function createJoinedContainerParser(read: ReadContainerLine, reason: str
   };
 }
 
-function* readLines(text: string, read: ReadContainerLine): Generator<readonly [line: string, found: ContainerLine | undefined]> {
+function* readLines(
+  text: string,
+  read: ReadContainerLine,
+): Generator<readonly [line: string, found: ContainerLine | undefined]> {
   for (const each of text.split('\n')) {
     const line = each.endsWith('\r') ? each.slice(0, -1) : each;
     if (line !== '') yield [line, read(line)];

@@ -26,7 +26,8 @@ export function createCsvParser({ delimiter, columns: configured, optional = 0 }
       columns = configured;
     },
     learn(head) {
-      if (!configured) columns = namesOf(head.length > MAX_CSV_HEADER_BYTES ? [] : (firstRecord(head, delimiter) ?? []));
+      if (!configured)
+        columns = namesOf(head.length > MAX_CSV_HEADER_BYTES ? [] : (firstRecord(head, delimiter) ?? []));
     },
     parse(text) {
       let record: string[] | undefined;
@@ -41,7 +42,9 @@ export function createCsvParser({ delimiter, columns: configured, optional = 0 }
         columns = namesOf(Buffer.byteLength(text) > MAX_CSV_HEADER_BYTES - 8 ? [] : record);
         return [];
       }
-      return [eventOf(record, columns, optional) ?? unparsed(text, `${record.length} values for ${columns.length} columns`)];
+      return [
+        eventOf(record, columns, optional) ?? unparsed(text, `${record.length} values for ${columns.length} columns`),
+      ];
     },
   };
 }

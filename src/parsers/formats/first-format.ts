@@ -9,7 +9,11 @@ export function createFirstFormat(parsers: readonly FormatParser[]): FormatParse
     parse(text) {
       for (const parser of parsers) {
         const events = parser.parse(text);
-        if (events.length > 0 && events.every((event) => typeof event === 'string' || !Object.hasOwn(event, 'parse_error'))) return events;
+        if (
+          events.length > 0 &&
+          events.every((event) => typeof event === 'string' || !Object.hasOwn(event, 'parse_error'))
+        )
+          return events;
       }
       return [unparsed(text, 'fits none of `formats`')];
     },

@@ -30,7 +30,14 @@ interface Header {
 
 /** `configured`: the columns before the first header. */
 export function createW3cParser(configured: readonly string[] | undefined): FormatParser {
-  const first: Header = { columns: configured, date: undefined, isLocal: false, separator: undefined, names: undefined, text: '' };
+  const first: Header = {
+    columns: configured,
+    date: undefined,
+    isLocal: false,
+    separator: undefined,
+    names: undefined,
+    text: '',
+  };
   let header = first;
   return {
     restart() {
@@ -50,7 +57,8 @@ export function createW3cParser(configured: readonly string[] | undefined): Form
       const { columns, separator = text.includes('\t') ? '\t' : undefined } = header;
       if (!columns) return [unparsedAt(text, 'no line with #Fields is before it', header)];
       const values = separator === undefined ? splitQuoted(text.trim()) : text.split(separator);
-      if (values.length !== columns.length) return [unparsedAt(text, `${values.length} values for ${columns.length} columns`, header)];
+      if (values.length !== columns.length)
+        return [unparsedAt(text, `${values.length} values for ${columns.length} columns`, header)];
       return [eventOf(values, columns, header)];
     },
   };
@@ -62,7 +70,8 @@ function readHeader(before: Header, line: string): Header {
   if (separator !== undefined) return withText({ ...before, separator });
   const [, fields] = FIELDS.exec(line) ?? [];
   const own = `#fields${before.separator}`;
-  if (line.startsWith(own)) return withText({ ...before, ...namesOf(line.slice(own.length).replaceAll(before.separator!, '\t')) });
+  if (line.startsWith(own))
+    return withText({ ...before, ...namesOf(line.slice(own.length).replaceAll(before.separator!, '\t')) });
   const [, date] = DATE.exec(line) ?? [];
   if (fields !== undefined) return withText({ ...before, ...namesOf(fields) });
   if (date !== undefined) return withText({ ...before, date });
@@ -97,10 +106,16 @@ function unparsedAt(text: string, reason: string, { isLocal }: Header): EventFie
 /** Values by blanks; quotes hold blanks, and a quote inside of them is doubled. */
 function splitQuoted(text: string): string[] {
   if (!text.includes('"')) return text.split(/ +/);
-  return [...text.matchAll(/"((?:[^"]|"")*)"(?= |$)|[^ ]+/g)].map(([all, quoted]) => quoted?.replaceAll('""', '"') ?? all);
+  return [...text.matchAll(/"((?:[^"]|"")*)"(?= |$)|[^ ]+/g)].map(
+    ([all, quoted]) => quoted?.replaceAll('""', '"') ?? all,
+  );
 }
 
-function eventOf(values: readonly string[], columns: readonly string[], { date: headerDate, isLocal }: Header): EventFields {
+function eventOf(
+  values: readonly string[],
+  columns: readonly string[],
+  { date: headerDate, isLocal }: Header,
+): EventFields {
   const event = emptyFields();
   columns.forEach((name, index) => {
     if (!UNSET.has(values[index]!)) event[name] = values[index]!;

@@ -70,7 +70,8 @@ export const BYTE_ORDER_MARKS: readonly { readonly bytes: Buffer; readonly encod
 
 /** `high`: which byte of a unit is the high one. */
 function utf16(name: string, newline: Buffer, high: 0 | 1, decodeUnits: (bytes: Buffer) => string): Encoding {
-  const isUnit = (bytes: Buffer, end: number, unit: number): boolean => bytes[end - 2 + high] === 0 && bytes[end - 1 - high] === unit;
+  const isUnit = (bytes: Buffer, end: number, unit: number): boolean =>
+    bytes[end - 2 + high] === 0 && bytes[end - 1 - high] === unit;
   /** The low byte `at` is one of a unit that begins at an even place, and whose high byte is there and 0. */
   const isNewline = (part: Buffer, at: number): boolean => at % 2 === 1 - high && part[at - 1 + 2 * high] === 0;
   // Half a unit, at the very end, is no character; nor is half a pair.
@@ -85,7 +86,8 @@ function utf16(name: string, newline: Buffer, high: 0 | 1, decodeUnits: (bytes: 
     // Looked for by its one byte that is not 0: ASCII text has as many of those that are.
     firstLineEnd(bytes, from, to) {
       const part = bytes.subarray(from, to);
-      for (let at = part.indexOf(LF); at !== -1; at = part.indexOf(LF, at + 1)) if (isNewline(part, at)) return from + at + 1 + high;
+      for (let at = part.indexOf(LF); at !== -1; at = part.indexOf(LF, at + 1))
+        if (isNewline(part, at)) return from + at + 1 + high;
       return -1;
     },
     lastLineEnd(bytes, from, to) {

@@ -23,7 +23,8 @@ export async function compilePattern(source: string): Promise<Pattern> {
   if (prefix?.isWhole) return { test: (bytes, start, end) => hasPrefix(prefix, bytes, start, end) };
   const engine = await compile(source);
   return {
-    test: (bytes, start, end) => (!prefix || hasPrefix(prefix, bytes, start, end)) && engine.test(bytes.toString('utf8', start, end)),
+    test: (bytes, start, end) =>
+      (!prefix || hasPrefix(prefix, bytes, start, end)) && engine.test(bytes.toString('utf8', start, end)),
   };
 }
 
@@ -67,9 +68,13 @@ async function compile(source: string, dot?: 'any character') {
   try {
     return RE2JS.compile(source, dot ? RE2JS.DOTALL : 0);
   } catch (cause) {
-    throw new TailraceError('E_PATTERN', `\`${source}\` is no regular expression that can be used: ${messageOf(cause)}`, {
-      fix: 'use the syntax of RE2, which has no back references and no look-around',
-      cause,
-    });
+    throw new TailraceError(
+      'E_PATTERN',
+      `\`${source}\` is no regular expression that can be used: ${messageOf(cause)}`,
+      {
+        fix: 'use the syntax of RE2, which has no back references and no look-around',
+        cause,
+      },
+    );
   }
 }

@@ -8,7 +8,13 @@ const MEASURED_BYTES = 64 * 1024;
  * Where to cut `bytes[start, limit)` so that the part before takes at most `maxTextBytes` as UTF-8 and no character is torn; always after
  * `start`. Not after a CR either, which would be taken for a part of a line's ending. Depends on nothing but those bytes.
  */
-export function cutToText(encoding: Encoding, bytes: Buffer, start: number, limit: number, maxTextBytes: number): number {
+export function cutToText(
+  encoding: Encoding,
+  bytes: Buffer,
+  start: number,
+  limit: number,
+  maxTextBytes: number,
+): number {
   const { unitBytes } = encoding;
   let cut = longestCut(encoding, bytes.subarray(0, limit), start, maxTextBytes);
   if (cut < limit) while (cut > start + unitBytes && encoding.endsInCr(bytes, cut)) cut -= unitBytes;

@@ -41,7 +41,8 @@ export function createGivenTime({ format, zone, mayBeAhead = false }: GivenTimeR
   if (digits !== undefined) {
     return {
       whole: (text, readAtMs) => asText(readCount(text, digits), readAtMs),
-      leading: (text, readAtMs) => asText(readCount(/^\[?(-?\d+(?:\.\d+)?)(?![\w.])/.exec(text)?.[1] ?? '', digits), readAtMs),
+      leading: (text, readAtMs) =>
+        asText(readCount(/^\[?(-?\d+(?:\.\d+)?)(?![\w.])/.exec(text)?.[1] ?? '', digits), readAtMs),
     };
   }
   const parts = compileLayout(format);
@@ -54,7 +55,10 @@ export function createGivenTime({ format, zone, mayBeAhead = false }: GivenTimeR
     const wall = wallOf(Math.floor(ms / 1000) * 1000);
     const instant = hasOffset && wall.year !== undefined ? ms : zone.toInstant(wall, readAtMs, hasOffset ? 0 : named);
     if (instant === undefined) return undefined;
-    const fraction = `${String(((ms % 1000) + 1000) % 1000).padStart(3, '0')}${String(ns).padStart(6, '0')}`.replace(/0{1,9}$/, '');
+    const fraction = `${String(((ms % 1000) + 1000) % 1000).padStart(3, '0')}${String(ns).padStart(6, '0')}`.replace(
+      /0{1,9}$/,
+      '',
+    );
     return asText({ second: Math.floor(instant / 1000), fraction }, readAtMs);
   };
   return {
@@ -81,5 +85,7 @@ function readCount(text: string, digits: number): EventTime | undefined {
   if (sign !== '-') return { second, fraction };
   // A fraction counts forward from its second, whatever the sign.
   const rest = Number(fraction.padEnd(9, '0'));
-  return rest === 0 ? { second: -second, fraction: '' } : { second: -second - 1, fraction: String(1_000_000_000 - rest).padStart(9, '0') };
+  return rest === 0
+    ? { second: -second, fraction: '' }
+    : { second: -second - 1, fraction: String(1_000_000_000 - rest).padStart(9, '0') };
 }

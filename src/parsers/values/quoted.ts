@@ -25,5 +25,7 @@ export function unescapeQuoted(quoted: string): string {
 /** The same; web servers write a byte beyond ASCII as `\xHH`: such bytes are put together as UTF-8. */
 export function unescapeBytes(quoted: string): string {
   const plain = unescapeQuoted(quoted);
-  return /\\x[89a-fA-F]/.test(quoted) && /^[\0-\x7f]*$/.test(quoted) ? Buffer.from(plain, 'latin1').toString('utf8') : plain;
+  return /\\x[89a-fA-F]/.test(quoted) && /^[\0-\x7f]*$/.test(quoted)
+    ? Buffer.from(plain, 'latin1').toString('utf8')
+    : plain;
 }

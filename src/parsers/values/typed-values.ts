@@ -13,7 +13,22 @@ export type ReadTime = (text: string, readAtMs: number) => string | undefined;
 const INTEGER = /^([+-]?)0*(\d{1,19})$/;
 const FLOAT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const MAX_INT64 = 2n ** 63n;
-const BOOLS: ReadonlyMap<string, boolean> = new Map(Object.entries({ true: true, yes: true, on: true, t: true, y: true, 1: true, false: false, no: false, off: false, f: false, n: false, 0: false })); // prettier-ignore
+const BOOLS: ReadonlyMap<string, boolean> = new Map(
+  Object.entries({
+    true: true,
+    yes: true,
+    on: true,
+    t: true,
+    y: true,
+    1: true,
+    false: false,
+    no: false,
+    off: false,
+    f: false,
+    n: false,
+    0: false,
+  }),
+);
 
 /**
  * Converts the event's values in place; returns how many could not be. A name with dots is a key, else leads into objects. `changed` gets
@@ -47,7 +62,8 @@ function convert(value: JsonValue, type: ValueType, readTime: ReadTime, readAtMs
   if (type === 'text' || value === null) return value;
   const number = typeof value === 'number' ? String(value) : isRawNumber(value) ? value.rawJSON : undefined;
   if (number !== undefined) return convertNumber(value, number, type, readTime, readAtMs);
-  if (typeof value !== 'string') return type === 'json' || (type === 'bool' && typeof value === 'boolean') ? value : undefined;
+  if (typeof value !== 'string')
+    return type === 'json' || (type === 'bool' && typeof value === 'boolean') ? value : undefined;
   switch (type) {
     case 'int':
       return readInteger(value);
@@ -64,7 +80,13 @@ function convert(value: JsonValue, type: ValueType, readTime: ReadTime, readAtMs
   }
 }
 
-function convertNumber(value: JsonValue, text: string, type: ValueType, readTime: ReadTime, readAtMs: number): JsonValue | undefined {
+function convertNumber(
+  value: JsonValue,
+  text: string,
+  type: ValueType,
+  readTime: ReadTime,
+  readAtMs: number,
+): JsonValue | undefined {
   if (type === 'datetime') return readTime(text, readAtMs);
   if (type === 'int') return Number.isInteger(Number(text)) ? value : undefined;
   return type === 'bool' ? undefined : value;

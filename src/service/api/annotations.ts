@@ -55,68 +55,93 @@ type Changes = z.infer<typeof UPDATE>;
 
 const VIEW = { kind: 'dataset-view' } as const;
 
-export const annotations = group('annotations', { Annotation: ANNOTATION }, (add, { metadata }: { readonly metadata: Metadata }) => {
-  const endpoint = underBoth(add);
-  const store = openStore<Kept>(metadata, {
-    kind: 'annotation',
-    word: 'annotation',
-    prefix: 'ann_',
-    datasetsOf: ({ datasets }) => datasets,
-  });
-  const seen = (caller: Caller, names: readonly string[]): string[] => names.filter((name) => caller.may(VIEW, name));
-  /** Who may change what a dataset shows: who may change datasets, or annotations alone. */
-  const requireChange = (caller: Caller, action: Action): void => {
-    if (!caller.may({ kind: 'org', area: 'annotations', action })) caller.require({ kind: 'org', area: 'datasets', action: 'update' });
-  };
-  const visible = (caller: Caller, id: string): Saved<Kept> => {
-    const found = store.get(id);
-    const datasets = seen(caller, found.datasets);
-    if (datasets.length === 0) throw notFound(`annotation ${quote(id)} not found`);
-    return { ...found, datasets };
-  };
-  /** The whole annotation, of which the caller must see every dataset. */
-  const changeable = (caller: Caller, action: Action, id: string): Saved<Kept> => {
-    requireChange(caller, action);
-    const found = store.get(id);
-    if (visible(caller, id).datasets.length < found.datasets.length)
-      throw forbidden('the annotation is about other datasets, too, which the token may not see');
-    return found;
-  };
+export const annotations = group(
+  'annotations',
+  { Annotation: ANNOTATION },
+  (add, { metadata }: { readonly metadata: Metadata }) => {
+    const endpoint = underBoth(add);
+    const store = openStore<Kept>(metadata, {
+      kind: 'annotation',
+      word: 'annotation',
+      prefix: 'ann_',
+      datasetsOf: ({ datasets }) => datasets,
+    });
+    const seen = (caller: Caller, names: readonly string[]): string[] => names.filter((name) => caller.may(VIEW, name));
+    /** Who may change what a dataset shows: who may change datasets, or annotations alone. */
+    const requireChange = (caller: Caller, action: Action): void => {
+      if (!caller.may({ kind: 'org', area: 'annotations', action }))
+        caller.require({ kind: 'org', area: 'datasets', action: 'update' });
+    };
+    const visible = (caller: Caller, id: string): Saved<Kept> => {
+      const found = store.get(id);
+      const datasets = seen(caller, found.datasets);
+      if (datasets.length === 0) throw notFound(`annotation ${quote(id)} not found`);
+      return { ...found, datasets };
+    };
+    /** The whole annotation, of which the caller must see every dataset. */
+    const changeable = (caller: Caller, action: Action, id: string): Saved<Kept> => {
+      requireChange(caller, action);
+      const found = store.get(id);
+      if (visible(caller, id).datasets.length < found.datasets.length)
+        throw forbidden('the annotation is about other datasets, too, which the token may not see');
+      return found;
+    };
 
-  endpoint('GET /v2/annotations', { summary: 'The annotations', query: LISTED, reply: z.array(ANNOTATION) }, ({ query, caller }) => {
-    const { datasets, start: starts, end = starts[1] } = query();
-    const [start] = starts;
-    const names = [datasets].flat().flatMap((text) => text.split(',')).filter((name) => name !== ''); // prettier-ignore
-    const isInside = ({ time, endTime = time }: Kept): boolean =>
-      (start === undefined || endTime >= start) && (end === undefined || time <= end);
-    const isAsked = (datasets: readonly string[]): boolean =>
-      seen(caller, names.length === 0 ? datasets : datasets.filter((name) => names.includes(name))).length > 0;
-    return store
-      .list((annotation) => isInside(annotation) && isAsked(annotation.datasets))
-      .map((annotation) => ({ ...annotation, datasets: seen(caller, annotation.datasets) }));
-  });
-  endpoint('POST /v2/annotations', { summary: 'Makes an annotation', body: CREATE, reply: ANNOTATION }, ({ caller, body }) => {
-    requireChange(caller, 'create');
-    const wanted = body();
-    for (const name of wanted.datasets) caller.require(VIEW, name);
-    return store.create(merged({ datasets: wanted.datasets, type: wanted.type, time: new Date().toISOString() }, wanted));
-  });
-  endpoint('GET /v2/annotations/:id', { summary: 'An annotation', reply: ANNOTATION }, ({ params, caller }) => visible(caller, params.id));
-  endpoint('PUT /v2/annotations/:id', { summary: 'Changes an annotation', body: UPDATE, reply: ANNOTATION }, ({ params, caller, body }) => {
-    const { id, ...kept } = changeable(caller, 'update', params.id);
-    const wanted = body();
-    for (const name of wanted.datasets ?? []) caller.require(VIEW, name);
-    return store.update(id, merged(kept, wanted));
-  });
-  endpoint('DELETE /v2/annotations/:id', { summary: 'Removes an annotation' }, ({ params, caller }) =>
-    store.remove(changeable(caller, 'delete', params.id).id),
-  );
-});
+    endpoint(
+      'GET /v2/annotations',
+      { summary: 'The annotations', query: LISTED, reply: z.array(ANNOTATION) },
+      ({ query, caller }) => {
+        const { datasets, start: starts, end = starts[1] } = query();
+        const [start] = starts;
+        const names = [datasets]
+          .flat()
+          .flatMap((text) => text.split(','))
+          .filter((name) => name !== '');
+        const isInside = ({ time, endTime = time }: Kept): boolean =>
+          (start === undefined || endTime >= start) && (end === undefined || time <= end);
+        const isAsked = (datasets: readonly string[]): boolean =>
+          seen(caller, names.length === 0 ? datasets : datasets.filter((name) => names.includes(name))).length > 0;
+        return store
+          .list((annotation) => isInside(annotation) && isAsked(annotation.datasets))
+          .map((annotation) => ({ ...annotation, datasets: seen(caller, annotation.datasets) }));
+      },
+    );
+    endpoint(
+      'POST /v2/annotations',
+      { summary: 'Makes an annotation', body: CREATE, reply: ANNOTATION },
+      ({ caller, body }) => {
+        requireChange(caller, 'create');
+        const wanted = body();
+        for (const name of wanted.datasets) caller.require(VIEW, name);
+        return store.create(
+          merged({ datasets: wanted.datasets, type: wanted.type, time: new Date().toISOString() }, wanted),
+        );
+      },
+    );
+    endpoint('GET /v2/annotations/:id', { summary: 'An annotation', reply: ANNOTATION }, ({ params, caller }) =>
+      visible(caller, params.id),
+    );
+    endpoint(
+      'PUT /v2/annotations/:id',
+      { summary: 'Changes an annotation', body: UPDATE, reply: ANNOTATION },
+      ({ params, caller, body }) => {
+        const { id, ...kept } = changeable(caller, 'update', params.id);
+        const wanted = body();
+        for (const name of wanted.datasets ?? []) caller.require(VIEW, name);
+        return store.update(id, merged(kept, wanted));
+      },
+    );
+    endpoint('DELETE /v2/annotations/:id', { summary: 'Removes an annotation' }, ({ params, caller }) =>
+      store.remove(changeable(caller, 'delete', params.id).id),
+    );
+  },
+);
 
 /** Absent and null keys stay as they are. Throws an `ApiError` 400. */
 function merged(kept: Kept, changes: Changes): Kept {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined && value !== null);
   const all: Kept = { ...kept, ...(Object.fromEntries(given) as Partial<Kept>) };
-  if (all.endTime !== undefined && all.endTime < all.time) throw badRequest(`endTime ${all.endTime} is before time ${all.time}`);
+  if (all.endTime !== undefined && all.endTime < all.time)
+    throw badRequest(`endTime ${all.endTime} is before time ${all.time}`);
   return all;
 }

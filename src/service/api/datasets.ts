@@ -43,8 +43,10 @@ export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts)
   const { catalog, engine } = parts;
   addUnder(endpoint, '/v1/datasets', DATASET, viewOf, parts);
   addUnder(endpoint, '/v2/datasets', DATASET_V2, viewOfV2, parts);
-  endpoint('GET /v1/datasets/:dataset/info', { summary: 'What a dataset holds; deprecated', need: VIEW, reply: INFO }, ({ params }) =>
-    catalog.use(params.dataset, (dataset) => infoOf(engine, dataset)),
+  endpoint(
+    'GET /v1/datasets/:dataset/info',
+    { summary: 'What a dataset holds; deprecated', need: VIEW, reply: INFO },
+    ({ params }) => catalog.use(params.dataset, (dataset) => infoOf(engine, dataset)),
   );
   const both = underBoth(endpoint);
   const listed = { summary: 'The fields of all datasets that the token may see', reply: z.array(DATASET_FIELDS) };
@@ -58,8 +60,10 @@ export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts)
   });
   const fields = { summary: 'The fields of a dataset', need: VIEW, reply: z.array(FIELD) };
   both('GET /v2/datasets/:dataset/fields', fields, ({ params }) => fieldsOf(catalog.get(params.dataset)));
-  both('GET /v2/datasets/:dataset/fields/:field', { summary: 'A field of a dataset', need: VIEW, reply: FIELD }, ({ params }) =>
-    fieldOf(catalog.get(params.dataset), params.field),
+  both(
+    'GET /v2/datasets/:dataset/fields/:field',
+    { summary: 'A field of a dataset', need: VIEW, reply: FIELD },
+    ({ params }) => fieldOf(catalog.get(params.dataset), params.field),
   );
   both(
     'PUT /v2/datasets/:dataset/fields/:field',
@@ -68,13 +72,18 @@ export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts)
       const dataset = catalog.get(params.dataset);
       const { unit, hidden, description } = body();
       const { name } = fieldOf(dataset, params.field);
-      catalog.describeField(dataset, name, { unit: unit ?? undefined, hidden: hidden ?? undefined, description: description ?? undefined });
+      catalog.describeField(dataset, name, {
+        unit: unit ?? undefined,
+        hidden: hidden ?? undefined,
+        description: description ?? undefined,
+      });
       return fieldOf(dataset, name);
     },
   );
 });
 
-const visibleTo = (catalog: Catalog, caller: Caller): Dataset[] => catalog.list().filter(({ name }) => caller.may(VIEW, name));
+const visibleTo = (catalog: Catalog, caller: Caller): Dataset[] =>
+  catalog.list().filter(({ name }) => caller.may(VIEW, name));
 
 function addUnder<View extends object>(
   endpoint: AddEndpoint,
@@ -86,37 +95,57 @@ function addUnder<View extends object>(
   endpoint(`GET ${path}`, { summary: 'The datasets that the token may see', reply: z.array(reply) }, ({ caller }) =>
     visibleTo(catalog, caller).map(view),
   );
-  endpoint(`POST ${path}`, { summary: 'Makes a dataset', need: org('create'), body: CREATE, reply }, async ({ caller, body }) => {
-    const wanted = body();
-    const dataset = await catalog.create(wanted.name, wanted.description ?? '', caller.user.name, wanted.kind);
-    const days = retentionIn(wanted);
-    if (days !== undefined) catalog.update(dataset, { retentionDays: days });
-    return view(dataset);
-  });
-  endpoint(`GET ${path}/:dataset`, { summary: 'A dataset', need: VIEW, reply }, ({ params }) => view(catalog.get(params.dataset)));
-  endpoint(`PUT ${path}/:dataset`, { summary: 'Changes a dataset', need: org('update'), body: UPDATE, reply }, ({ params, body }) => {
-    const dataset = catalog.get(params.dataset);
-    const { description, ...rest } = body();
-    const days = retentionIn(rest);
-    catalog.update(dataset, {
-      ...(typeof description === 'string' && { description }),
-      ...(days !== undefined && { retentionDays: days }),
-    });
-    return view(dataset);
-  });
-  endpoint(`DELETE ${path}/:dataset`, { summary: 'Removes a dataset and all its events', need: org('delete') }, async ({ params }) => {
-    const dataset = catalog.get(params.dataset);
-    const removed = catalog.remove(dataset);
-    arrivals.removed(dataset.id);
-    await removed;
-  });
+  endpoint(
+    `POST ${path}`,
+    { summary: 'Makes a dataset', need: org('create'), body: CREATE, reply },
+    async ({ caller, body }) => {
+      const wanted = body();
+      const dataset = await catalog.create(wanted.name, wanted.description ?? '', caller.user.name, wanted.kind);
+      const days = retentionIn(wanted);
+      if (days !== undefined) catalog.update(dataset, { retentionDays: days });
+      return view(dataset);
+    },
+  );
+  endpoint(`GET ${path}/:dataset`, { summary: 'A dataset', need: VIEW, reply }, ({ params }) =>
+    view(catalog.get(params.dataset)),
+  );
+  endpoint(
+    `PUT ${path}/:dataset`,
+    { summary: 'Changes a dataset', need: org('update'), body: UPDATE, reply },
+    ({ params, body }) => {
+      const dataset = catalog.get(params.dataset);
+      const { description, ...rest } = body();
+      const days = retentionIn(rest);
+      catalog.update(dataset, {
+        ...(typeof description === 'string' && { description }),
+        ...(days !== undefined && { retentionDays: days }),
+      });
+      return view(dataset);
+    },
+  );
+  endpoint(
+    `DELETE ${path}/:dataset`,
+    { summary: 'Removes a dataset and all its events', need: org('delete') },
+    async ({ params }) => {
+      const dataset = catalog.get(params.dataset);
+      const removed = catalog.remove(dataset);
+      arrivals.removed(dataset.id);
+      await removed;
+    },
+  );
   endpoint(
     `POST ${path}/:dataset/trim`,
-    { summary: 'Deletes the events older than maxDuration', need: { kind: 'dataset', right: 'trim' }, body: TRIM, reply: TRIMMED },
+    {
+      summary: 'Deletes the events older than maxDuration',
+      need: { kind: 'dataset', right: 'trim' },
+      body: TRIM,
+      reply: TRIMMED,
+    },
     async ({ params, body }) => {
       const { maxDuration } = body();
       const keep = parseDuration(maxDuration);
-      if (keep === undefined) throw badRequest(`maxDuration ${quote(maxDuration)}: wanted a duration such as 1h30m, 720h or 30d`);
+      if (keep === undefined)
+        throw badRequest(`maxDuration ${quote(maxDuration)}: wanted a duration such as 1h30m, 720h or 30d`);
       const now = BigInt(Date.now()) * 1_000_000n;
       return { numDeleted: await catalog.use(params.dataset, (dataset) => trimmer.trim(dataset, keep, now)) };
     },

@@ -2,7 +2,13 @@
  * Describes an endpoint once: its address, who may call it, the schemas of its request and reply, and its handler. Checks of requests, the
  * OpenAPI document, the tests' checks of replies and the types of clients come from that. A group of endpoints is a file, and a line in `groups.ts`.
  */
-import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RouteShorthandOptions,
+} from 'fastify';
 import type { z } from 'zod';
 import type { Endpoint } from '../http/openapi.ts';
 import { type Querystring, readBody, readQuery } from '../http/read-request.ts';

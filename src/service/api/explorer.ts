@@ -21,6 +21,9 @@ function read(kind: PageFileKind) {
     return readPageFile('explorer-page', kind);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
-    throw new ApiError(503, 'this checkout holds no built page: npm run build writes it; every endpoint works without it');
+    throw new ApiError(
+      503,
+      'this checkout holds no built page: npm run build writes it; every endpoint works without it',
+    );
   }
 }

@@ -16,7 +16,7 @@ interface HealthParts {
 }
 
 export const health = group('operation', {}, (endpoint, { engine, metrics }: HealthParts) => {
-  const problemOf = keep(KEPT_MS, () => engine.checkReady().then(() => undefined, messageOf)); // prettier-ignore
+  const problemOf = keep(KEPT_MS, () => engine.checkReady().then(() => undefined, messageOf));
 
   endpoint('GET /healthz', { public: true, summary: 'The process answers', reply: STATUS }, () => ({ status: 'ok' }));
   const ready = { public: true, summary: 'The engine answers; 503 while it does not', reply: STATUS };

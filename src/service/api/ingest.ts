@@ -84,7 +84,11 @@ export const ingestEndpoints = group('ingest', {}, (_endpoint, parts: IngestPart
       return reply.type('application/json; charset=utf-8').send(text);
     };
     const endpoint = endpointsOf(scope, 'ingest');
-    const told = { ...DOC, ...(!parts.personalIngest && { tokens: 'api' as const }), need: { kind: 'dataset', right: 'ingest' } as const };
+    const told = {
+      ...DOC,
+      ...(!parts.personalIngest && { tokens: 'api' as const }),
+      need: { kind: 'dataset', right: 'ingest' } as const,
+    };
     for (const path of PATHS)
       endpoint(`POST ${path}`, told, handle, {
         // Before the body is read, after the token was.

@@ -29,6 +29,8 @@ export const missing = group('clients', {}, (endpoint, _parts: object, server) =
     for (const name of MISSING)
       for (const path of [`/${version}/${name}`, `/${version}/${name}/*`])
         server.all(path, () => {
-          throw notFound(`this service has no ${name}: query it from a program of yours, or use a hosted service for them`);
+          throw notFound(
+            `this service has no ${name}: query it from a program of yours, or use a hosted service for them`,
+          );
         });
 });

@@ -12,7 +12,9 @@ const need = { kind: 'dataset', right: 'query' } as const;
 
 /** One who may query nothing has no query that runs. */
 const anything = { kind: 'any-dataset', right: 'query' } as const;
-const headers = { '*Query-Id': `names the query, until it has ended: 1 to ${SERVICE_QUERY_ID_CHARS} of A-Z, a-z, 0-9, _ and -` };
+const headers = {
+  '*Query-Id': `names the query, until it has ended: 1 to ${SERVICE_QUERY_ID_CHARS} of A-Z, a-z, 0-9, _ and -`,
+};
 
 export const query = group('query', QUERY_TYPES, (endpoint, parts: QueryParts & DeleteParts) => {
   const { running } = parts;
@@ -20,7 +22,13 @@ export const query = group('query', QUERY_TYPES, (endpoint, parts: QueryParts & 
   for (const path of ['/v1/query/_apl', '/v1/datasets/_apl', '/v2/query/_apl', '/v2/datasets/_apl'] as const)
     endpoint(
       `POST ${path}`,
-      { summary: 'Runs a query by text', query: QUERY_PARAMETERS, headers, body: APL_BODY.prefault({}), reply: APL_REPLY },
+      {
+        summary: 'Runs a query by text',
+        query: QUERY_PARAMETERS,
+        headers,
+        body: APL_BODY.prefault({}),
+        reply: APL_REPLY,
+      },
       apl,
     );
   const structured = {

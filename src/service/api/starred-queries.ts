@@ -59,50 +59,72 @@ const LISTED = z.object({
 const PATH = '/v2/apl-starred-queries';
 const QUERY_RIGHT = { kind: 'dataset', right: 'query' } as const;
 
-export const starredQueries = group('starred queries', { StarredQuery: STARRED }, (add, { metadata }: { readonly metadata: Metadata }) => {
-  const endpoint = underBoth(add);
-  const store = openStore<Kept>(metadata, {
-    kind: 'starred',
-    word: 'starred query',
-    prefix: '',
-    datasetsOf: ({ dataset }) => (dataset === undefined ? [] : [dataset]),
-  });
-  /** A user's own, and those of others about datasets that the user may query. An API token is no user: it sees none. */
-  const sees = (caller: Caller, { who, dataset }: Kept): boolean =>
-    caller.kind === 'personal' && (who === caller.user.id || dataset === undefined || caller.may(QUERY_RIGHT, dataset));
-  /** A query may name only a dataset that its user may query. */
-  const readAs = (caller: Caller, body: () => Wanted, who: string): Kept => {
-    if (caller.kind !== 'personal') throw forbidden('an API token is no user: star queries with a personal token');
-    const { name, query, dataset, metadata: facts } = body();
-    if (typeof dataset === 'string' && dataset !== '') caller.require(QUERY_RIGHT, dataset);
-    return { name, kind: 'apl', query, metadata: facts ?? {}, who, ...(typeof dataset === 'string' && dataset !== '' && { dataset }) };
-  };
-  const visible = (caller: Caller, id: string): Saved<Kept> => {
-    const found = store.get(id);
-    if (!sees(caller, found)) throw notFound(`starred query ${quote(id)} not found`);
-    return found;
-  };
-  const own = (caller: Caller, id: string): Saved<Kept> => {
-    const found = visible(caller, id);
-    if (found.who !== caller.user.id && caller.user.role === 'user')
-      throw forbidden('only who starred a query, an admin or an owner may change it');
-    return found;
-  };
-  endpoint(`GET ${PATH}`, { summary: 'Starred queries', query: LISTED, reply: z.array(STARRED) }, ({ query, caller }) => {
-    const { who, dataset, qs, limit, offset } = query();
-    const me = caller.user.id;
-    const isWanted = (one: Kept): boolean =>
-      (who === 'all' || (who === 'team' ? one.who !== me : one.who === (who === '' ? me : who))) &&
-      (dataset === '' || one.dataset === dataset) &&
-      (one.name.includes(qs) || one.query.apl.includes(qs));
-    return store.list((one) => sees(caller, one) && isWanted(one), limit, offset).map(viewOf);
-  });
-  endpoint(`POST ${PATH}`, { summary: 'Stars a query', body: WANTED, reply: STARRED }, ({ caller, body }) =>
-    viewOf(store.create(readAs(caller, body, caller.user.id))),
-  );
-  endpoint(`GET ${PATH}/:id`, { summary: 'A starred query', reply: STARRED }, ({ params, caller }) => viewOf(visible(caller, params.id)));
-  endpoint(`PUT ${PATH}/:id`, { summary: 'Changes a starred query', body: WANTED, reply: STARRED }, ({ params, caller, body }) =>
-    viewOf(store.update(params.id, readAs(caller, body, own(caller, params.id).who))),
-  );
-  endpoint(`DELETE ${PATH}/:id`, { summary: 'Removes a starred query' }, ({ params, caller }) => store.remove(own(caller, params.id).id));
-});
+export const starredQueries = group(
+  'starred queries',
+  { StarredQuery: STARRED },
+  (add, { metadata }: { readonly metadata: Metadata }) => {
+    const endpoint = underBoth(add);
+    const store = openStore<Kept>(metadata, {
+      kind: 'starred',
+      word: 'starred query',
+      prefix: '',
+      datasetsOf: ({ dataset }) => (dataset === undefined ? [] : [dataset]),
+    });
+    /** A user's own, and those of others about datasets that the user may query. An API token is no user: it sees none. */
+    const sees = (caller: Caller, { who, dataset }: Kept): boolean =>
+      caller.kind === 'personal' &&
+      (who === caller.user.id || dataset === undefined || caller.may(QUERY_RIGHT, dataset));
+    /** A query may name only a dataset that its user may query. */
+    const readAs = (caller: Caller, body: () => Wanted, who: string): Kept => {
+      if (caller.kind !== 'personal') throw forbidden('an API token is no user: star queries with a personal token');
+      const { name, query, dataset, metadata: facts } = body();
+      if (typeof dataset === 'string' && dataset !== '') caller.require(QUERY_RIGHT, dataset);
+      return {
+        name,
+        kind: 'apl',
+        query,
+        metadata: facts ?? {},
+        who,
+        ...(typeof dataset === 'string' && dataset !== '' && { dataset }),
+      };
+    };
+    const visible = (caller: Caller, id: string): Saved<Kept> => {
+      const found = store.get(id);
+      if (!sees(caller, found)) throw notFound(`starred query ${quote(id)} not found`);
+      return found;
+    };
+    const own = (caller: Caller, id: string): Saved<Kept> => {
+      const found = visible(caller, id);
+      if (found.who !== caller.user.id && caller.user.role === 'user')
+        throw forbidden('only who starred a query, an admin or an owner may change it');
+      return found;
+    };
+    endpoint(
+      `GET ${PATH}`,
+      { summary: 'Starred queries', query: LISTED, reply: z.array(STARRED) },
+      ({ query, caller }) => {
+        const { who, dataset, qs, limit, offset } = query();
+        const me = caller.user.id;
+        const isWanted = (one: Kept): boolean =>
+          (who === 'all' || (who === 'team' ? one.who !== me : one.who === (who === '' ? me : who))) &&
+          (dataset === '' || one.dataset === dataset) &&
+          (one.name.includes(qs) || one.query.apl.includes(qs));
+        return store.list((one) => sees(caller, one) && isWanted(one), limit, offset).map(viewOf);
+      },
+    );
+    endpoint(`POST ${PATH}`, { summary: 'Stars a query', body: WANTED, reply: STARRED }, ({ caller, body }) =>
+      viewOf(store.create(readAs(caller, body, caller.user.id))),
+    );
+    endpoint(`GET ${PATH}/:id`, { summary: 'A starred query', reply: STARRED }, ({ params, caller }) =>
+      viewOf(visible(caller, params.id)),
+    );
+    endpoint(
+      `PUT ${PATH}/:id`,
+      { summary: 'Changes a starred query', body: WANTED, reply: STARRED },
+      ({ params, caller, body }) => viewOf(store.update(params.id, readAs(caller, body, own(caller, params.id).who))),
+    );
+    endpoint(`DELETE ${PATH}/:id`, { summary: 'Removes a starred query' }, ({ params, caller }) =>
+      store.remove(own(caller, params.id).id),
+    );
+  },
+);

@@ -59,12 +59,21 @@ const TOKEN = z.strictObject({
   viewCapabilities: VIEW_CAPABILITIES.exactOptional(),
 });
 const IDENTIFY = z.strictObject({ token: z.string().max(SERVICE_NAME_LENGTH) });
-const IDENTIFIED = z.object({ name: z.string(), description: z.string(), createdAt: z.iso.datetime(), createdBy: z.string() });
+const IDENTIFIED = z.object({
+  name: z.string(),
+  description: z.string(),
+  createdAt: z.iso.datetime(),
+  createdBy: z.string(),
+});
 const CREATED = TOKEN.extend({ token: z.string() }).describe('The one reply that holds the token itself.');
 
 /** A personal token shows the rights of its user's role. */
-export function viewOf({ id, kind, name, description, user, expires, capabilities }: Token, users: Users): z.infer<typeof TOKEN> {
-  const { datasets, org, views } = kind === 'personal' ? ROLE_CAPABILITIES[users.find(user)?.role ?? 'user'] : capabilities;
+export function viewOf(
+  { id, kind, name, description, user, expires, capabilities }: Token,
+  users: Users,
+): z.infer<typeof TOKEN> {
+  const { datasets, org, views } =
+    kind === 'personal' ? ROLE_CAPABILITIES[users.find(user)?.role ?? 'user'] : capabilities;
   return {
     id,
     name,
@@ -88,11 +97,20 @@ export const tokenEndpoints = group('tokens', TYPES, (add, { auth: { tokens, use
   endpoint('GET /v2/tokens/:token', { ...to('read'), summary: 'A token', reply: TOKEN }, ({ params }) =>
     viewOf(tokens.get(params.token), users),
   );
-  endpoint('POST /v2/tokens', { ...to('create'), summary: 'Makes a token', body: CREATE, reply: CREATED }, ({ caller, body }) => {
-    const { token, text } = createToken(body(), caller, tokens, users);
-    return { ...viewOf(token, users), token: text };
-  });
-  const again = { ...to('update'), summary: 'Creates a token in place of another, which ends', body: REGENERATE, reply: CREATED };
+  endpoint(
+    'POST /v2/tokens',
+    { ...to('create'), summary: 'Makes a token', body: CREATE, reply: CREATED },
+    ({ caller, body }) => {
+      const { token, text } = createToken(body(), caller, tokens, users);
+      return { ...viewOf(token, users), token: text };
+    },
+  );
+  const again = {
+    ...to('update'),
+    summary: 'Creates a token in place of another, which ends',
+    body: REGENERATE,
+    reply: CREATED,
+  };
   endpoint('POST /v2/tokens/:token/regenerate', again, ({ params, caller, body }) => {
     const wanted = body();
     const old = tokens.get(params.token);
@@ -101,7 +119,11 @@ export const tokenEndpoints = group('tokens', TYPES, (add, { auth: { tokens, use
     const changes = changesOf(wanted, old);
     checkWithin(changes.capabilities, caller, tokens);
     const expires = endOf(changes.expires, caller);
-    const { token, text } = tokens.regenerate(old.id, { ...changes, expires }, wanted.existingTokenExpiresAt ?? new Date().toISOString());
+    const { token, text } = tokens.regenerate(
+      old.id,
+      { ...changes, expires },
+      wanted.existingTokenExpiresAt ?? new Date().toISOString(),
+    );
     return { ...viewOf(token, users), token: text };
   });
   const named = { ...to('read'), summary: 'Whose token a text is', body: IDENTIFY, reply: IDENTIFIED };
@@ -121,7 +143,8 @@ export const tokenEndpoints = group('tokens', TYPES, (add, { auth: { tokens, use
 type Creator = Pick<Caller, 'kind' | 'token' | 'user' | 'expires'>;
 
 /** A token ends no later than the one that creates it, whatever end was asked for. */
-const endOf = (asked: string | null | undefined, { expires }: Creator): string | null => earlierEnd(asked ?? null, expires);
+const endOf = (asked: string | null | undefined, { expires }: Creator): string | null =>
+  earlierEnd(asked ?? null, expires);
 
 /** Throws an `ApiError`: 403 for more than the creator may give. */
 export function createToken(wanted: z.infer<typeof CREATE>, caller: Creator, tokens: Tokens, users: Users) {
@@ -135,7 +158,8 @@ export function createToken(wanted: z.infer<typeof CREATE>, caller: Creator, tok
     checkRights(kind, capabilities);
     return tokens.create({ ...common, kind, user: user.id, capabilities });
   }
-  if (typeof wanted.user === 'string') throw badRequest('user is for personal tokens: an API token belongs to the organisation');
+  if (typeof wanted.user === 'string')
+    throw badRequest('user is for personal tokens: an API token belongs to the organisation');
   checkRights(kind, capabilities);
   checkWithin(capabilities, caller, tokens);
   return tokens.create({ ...common, kind, user: caller.user.id, capabilities });
@@ -148,16 +172,30 @@ function changesOf({ newToken, newTokenExpiresAt }: Regenerate, old: Token): Par
     newTokenExpiresAt !== undefined &&
     Date.parse(newToken.expiresAt) !== Date.parse(newTokenExpiresAt)
   )
-    throw badRequest(`newTokenExpiresAt ${newTokenExpiresAt} and newToken.expiresAt ${newToken.expiresAt} differ: send one of them`);
+    throw badRequest(
+      `newTokenExpiresAt ${newTokenExpiresAt} and newToken.expiresAt ${newToken.expiresAt} differ: send one of them`,
+    );
   const asked = newToken?.expiresAt ?? newTokenExpiresAt;
   if (newToken) {
     const capabilities = rightsOf(newToken);
     checkRights(old.kind, capabilities);
-    return { name: newToken.name ?? old.name, description: newToken.description ?? '', capabilities, expires: asked ?? null };
+    return {
+      name: newToken.name ?? old.name,
+      description: newToken.description ?? '',
+      capabilities,
+      expires: asked ?? null,
+    };
   }
   if (asked === undefined && hasExpired(old))
-    throw badRequest(`the token expired at ${old.expires}: send newTokenExpiresAt with the time until which the new one is valid`);
-  return { name: old.name, description: old.description, capabilities: old.capabilities, expires: asked ?? old.expires };
+    throw badRequest(
+      `the token expired at ${old.expires}: send newTokenExpiresAt with the time until which the new one is valid`,
+    );
+  return {
+    name: old.name,
+    description: old.description,
+    capabilities: old.capabilities,
+    expires: asked ?? old.expires,
+  };
 }
 
 const rightsOf = (wanted: z.infer<z.ZodObject<typeof RIGHTS>>): Capabilities => ({
@@ -170,14 +208,17 @@ const rightsOf = (wanted: z.infer<z.ZodObject<typeof RIGHTS>>): Capabilities => 
 function checkRights(kind: TokenKind, { datasets, org, views }: Capabilities): void {
   const areas = [org, ...Object.values(datasets), ...Object.values(views)];
   const hasSome = areas.some((each) => Object.values(each).some((actions) => (actions ?? []).length > 0));
-  if (kind === 'api' && !hasSome) throw badRequest('at least one capability must be set: a token without one may do nothing');
-  if (kind === 'personal' && hasSome) throw badRequest('a personal token has the rights of its user: leave the capabilities out');
+  if (kind === 'api' && !hasSome)
+    throw badRequest('at least one capability must be set: a token without one may do nothing');
+  if (kind === 'personal' && hasSome)
+    throw badRequest('a personal token has the rights of its user: leave the capabilities out');
 }
 
 /** An API token that may make tokens cannot give away more than it has. */
 function checkWithin(wanted: Capabilities, caller: Creator, tokens: Tokens): void {
   const missing = caller.kind === 'api' ? firstBeyond(tokens.get(caller.token).capabilities, wanted) : undefined;
-  if (missing !== undefined) throw forbidden(`the token cannot grant the capability ${missing}, which it does not have itself`);
+  if (missing !== undefined)
+    throw forbidden(`the token cannot grant the capability ${missing}, which it does not have itself`);
 }
 
 /** Personal tokens of owners are for owners; those of others for personal tokens only. */
@@ -188,5 +229,6 @@ function checkReach(caller: Caller, token: Token, users: Users): void {
 }
 
 function checkUser(caller: Creator, role: Role): void {
-  if (role === 'owner' && caller.user.role !== 'owner') throw forbidden('only an owner can make, change or revoke tokens of an owner');
+  if (role === 'owner' && caller.user.role !== 'owner')
+    throw forbidden('only an owner can make, change or revoke tokens of an owner');
 }

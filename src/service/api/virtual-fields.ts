@@ -28,14 +28,18 @@ const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);
 const text = (most: number) => z.string().max(most).nullish();
 const WANTED = z.strictObject({
   dataset: z.string(),
-  name: z.string().min(1).max(SERVICE_NAME_LENGTH).refine((name) => !OWN.has(name), 'every event has a field of that name from the service'),
+  name: z
+    .string()
+    .min(1)
+    .max(SERVICE_NAME_LENGTH)
+    .refine((name) => !OWN.has(name), 'every event has a field of that name from the service'),
   expression: z.string().min(1).max(SERVICE_QUERY_TEXT),
   description: text(SERVICE_DESCRIPTION_LENGTH),
   type: text(SERVICE_UNIT_LENGTH),
   unit: text(SERVICE_UNIT_LENGTH),
   /** Clients send back what they read. */
   id: text(SERVICE_NAME_LENGTH),
-}); // prettier-ignore
+});
 const FIELD = z.strictObject({
   id: z.string(),
   dataset: z.string(),
@@ -64,7 +68,8 @@ export function openVirtualFields({ db }: Metadata, catalog: Catalog) {
   const visible = (caller: Caller, id: string): { readonly field: Field; readonly dataset: Dataset } => {
     const row = withId.get(id);
     const dataset = row && catalog.list().find((one) => one.id === row['dataset']);
-    if (!dataset || !caller.may({ kind: 'dataset-view' }, dataset.name)) throw notFound(`virtual field ${quote(id)} not found`);
+    if (!dataset || !caller.may({ kind: 'dataset-view' }, dataset.name))
+      throw notFound(`virtual field ${quote(id)} not found`);
     return { field: fieldOf(row, dataset), dataset };
   };
   const changed = (caller: Caller, name: string, action: Action): Dataset => {
@@ -74,14 +79,30 @@ export function openVirtualFields({ db }: Metadata, catalog: Catalog) {
   /** Stores the field if its expression, and all others with it, are valid. */
   const save = (dataset: Dataset, id: string, body: z.infer<typeof WANTED>): Field => {
     const { name, expression, description, type, unit } = body;
-    const field: Field = { id, dataset: dataset.name, name, expression, description: description ?? '', type: type ?? '', unit: unit ?? '' };
+    const field: Field = {
+      id,
+      dataset: dataset.name,
+      name,
+      expression,
+      description: description ?? '',
+      type: type ?? '',
+      unit: unit ?? '',
+    };
     const others = fieldsOf(dataset).filter((one) => one.id !== id);
-    if (others.some((one) => one.name === name)) throw new ApiError(409, `dataset ${quote(dataset.name)} has a virtual field ${quote(name)} already`);
-    if (others.length >= SERVICE_VIRTUAL_FIELDS) throw badRequest(`a dataset has at most ${SERVICE_VIRTUAL_FIELDS} virtual fields: remove one`);
+    if (others.some((one) => one.name === name))
+      throw new ApiError(409, `dataset ${quote(dataset.name)} has a virtual field ${quote(name)} already`);
+    if (others.length >= SERVICE_VIRTUAL_FIELDS)
+      throw badRequest(`a dataset has at most ${SERVICE_VIRTUAL_FIELDS} virtual fields: remove one`);
     const length = [field, ...others].reduce((sum, each) => sum + each.expression.length + each.description.length, 0);
-    if (length > SERVICE_VIRTUAL_FIELDS_LENGTH) throw badRequest(`the virtual fields of a dataset have at most ${SERVICE_VIRTUAL_FIELDS_LENGTH} characters, all together`);
+    if (length > SERVICE_VIRTUAL_FIELDS_LENGTH)
+      throw badRequest(
+        `the virtual fields of a dataset have at most ${SERVICE_VIRTUAL_FIELDS_LENGTH} characters, all together`,
+      );
     try {
-      checkColumns(dataset, virtualColumns([field, ...others], () => true));
+      checkColumns(
+        dataset,
+        virtualColumns([field, ...others], () => true),
+      );
     } catch (error) {
       throw error instanceof VirtualFieldError ? inExpression(error) : error;
     }
@@ -90,7 +111,10 @@ export function openVirtualFields({ db }: Metadata, catalog: Catalog) {
   };
 
   return {
-    fieldsOf, visible, changed, save,
+    fieldsOf,
+    visible,
+    changed,
+    save,
     remove: (id: string) => void drop.run(id),
     /** Throws an `ApiError` 400 when a stored field is no longer valid. */
     columnsOf: ((dataset, isWanted) => {
@@ -101,36 +125,58 @@ export function openVirtualFields({ db }: Metadata, catalog: Catalog) {
       }
     }) satisfies ColumnsOf as ColumnsOf,
   };
-} // prettier-ignore
+}
 
-export const virtualFields = group('virtual fields', { VirtualField: FIELD }, (endpoint, { virtualFields: of, catalog }: { readonly virtualFields: VirtualFields; readonly catalog: Catalog }) => {
-  const { fieldsOf, visible, changed, save } = of;
-  for (const version of ['v1', 'v2'] as const) {
-    const path = `/${version}/vfields` as const;
-    const list = { summary: 'The virtual fields of a dataset, or of all that the token may see', query: z.object({ dataset: parameter('its name') }), reply: z.array(FIELD) };
-    endpoint(`GET ${path}`, list, ({ query, caller }) => {
-      const { dataset: name } = query();
-      if (name !== '') caller.require({ kind: 'dataset-view' }, name);
-      const datasets = name === '' ? catalog.list().filter((one) => caller.may({ kind: 'dataset-view' }, one.name)) : [catalog.get(name)];
-      return datasets.flatMap(fieldsOf);
-    });
-    endpoint(`POST ${path}`, { summary: 'Makes a virtual field', body: WANTED, reply: FIELD }, ({ caller, body }) => {
-      const wanted = body();
-      return save(changed(caller, wanted.dataset, 'create'), randomUUID(), wanted);
-    });
-    endpoint(`GET ${path}/:id`, { summary: 'A virtual field', reply: FIELD }, ({ params, caller }) => visible(caller, params.id).field);
-    endpoint(`PUT ${path}/:id`, { summary: 'Changes a virtual field', body: WANTED, reply: FIELD }, ({ params, caller, body }) => {
-      const { dataset } = visible(caller, params.id);
-      const wanted = body();
-      if (wanted.dataset !== dataset.name) throw badRequest(`the virtual field is of dataset ${quote(dataset.name)}: make another one for ${quote(wanted.dataset)}`);
-      return save(changed(caller, dataset.name, 'update'), params.id, wanted);
-    });
-    endpoint(`DELETE ${path}/:id`, { summary: 'Removes a virtual field' }, ({ params, caller }) => {
-      changed(caller, visible(caller, params.id).dataset.name, 'delete');
-      of.remove(params.id);
-    });
-  }
-}); // prettier-ignore
+export const virtualFields = group(
+  'virtual fields',
+  { VirtualField: FIELD },
+  (endpoint, { virtualFields: of, catalog }: { readonly virtualFields: VirtualFields; readonly catalog: Catalog }) => {
+    const { fieldsOf, visible, changed, save } = of;
+    for (const version of ['v1', 'v2'] as const) {
+      const path = `/${version}/vfields` as const;
+      const list = {
+        summary: 'The virtual fields of a dataset, or of all that the token may see',
+        query: z.object({ dataset: parameter('its name') }),
+        reply: z.array(FIELD),
+      };
+      endpoint(`GET ${path}`, list, ({ query, caller }) => {
+        const { dataset: name } = query();
+        if (name !== '') caller.require({ kind: 'dataset-view' }, name);
+        const datasets =
+          name === ''
+            ? catalog.list().filter((one) => caller.may({ kind: 'dataset-view' }, one.name))
+            : [catalog.get(name)];
+        return datasets.flatMap(fieldsOf);
+      });
+      endpoint(`POST ${path}`, { summary: 'Makes a virtual field', body: WANTED, reply: FIELD }, ({ caller, body }) => {
+        const wanted = body();
+        return save(changed(caller, wanted.dataset, 'create'), randomUUID(), wanted);
+      });
+      endpoint(
+        `GET ${path}/:id`,
+        { summary: 'A virtual field', reply: FIELD },
+        ({ params, caller }) => visible(caller, params.id).field,
+      );
+      endpoint(
+        `PUT ${path}/:id`,
+        { summary: 'Changes a virtual field', body: WANTED, reply: FIELD },
+        ({ params, caller, body }) => {
+          const { dataset } = visible(caller, params.id);
+          const wanted = body();
+          if (wanted.dataset !== dataset.name)
+            throw badRequest(
+              `the virtual field is of dataset ${quote(dataset.name)}: make another one for ${quote(wanted.dataset)}`,
+            );
+          return save(changed(caller, dataset.name, 'update'), params.id, wanted);
+        },
+      );
+      endpoint(`DELETE ${path}/:id`, { summary: 'Removes a virtual field' }, ({ params, caller }) => {
+        changed(caller, visible(caller, params.id).dataset.name, 'delete');
+        of.remove(params.id);
+      });
+    }
+  },
+);
 
 /** Throws a `VirtualFieldError`. */
 function checkColumns(dataset: Dataset, columns: readonly Column[]): void {
@@ -148,5 +194,10 @@ function checkColumns(dataset: Dataset, columns: readonly Column[]): void {
 /** The reply, with the place in the expression. */
 function inExpression({ message, field, error }: VirtualFieldError): ApiError {
   const { line, column } = placeOf(field.expression, error.at);
-  return new ApiError(400, `${message} (line ${line}, column ${column} of its expression)`, {}, { message: error.message, line, column, errorType: ERROR_TYPES[error.type] });
-} // prettier-ignore
+  return new ApiError(
+    400,
+    `${message} (line ${line}, column ${column} of its expression)`,
+    {},
+    { message: error.message, line, column, errorType: ERROR_TYPES[error.type] },
+  );
+}

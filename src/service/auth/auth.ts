@@ -80,7 +80,11 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date, person
       // An API token outlives its creator under the owner's name; a personal token ends with its user.
       const user = users.find(token.user) ?? (token.kind === 'api' ? users.owner : undefined);
       if (user === undefined) throw unknownCaller('the user of the token has been removed');
-      return callerOf(token, user, token.kind === 'personal' ? capabilitiesOf(user.role, personalIngest) : token.capabilities);
+      return callerOf(
+        token,
+        user,
+        token.kind === 'personal' ? capabilitiesOf(user.role, personalIngest) : token.capabilities,
+      );
     },
     /** True when the header names this organisation. */
     isOrg: (header: string | undefined): boolean => header !== undefined && timingSafeEqual(hashOf(header), org),
@@ -151,9 +155,17 @@ function settleCredentials(
   const make = (name: 'personal' | 'api' | 'ingest', id: string, text: string | undefined): string => {
     const kind = name === 'personal' ? name : 'api';
     const capabilities = name === 'personal' ? { datasets: {}, org: {}, views: {} } : FIRST_TOKENS[name];
-    return tokens.create({ kind, name: id, description: 'made at a start', user: users.owner.id, capabilities, expires: null }, text, id)
-      .text;
+    return tokens.create(
+      { kind, name: id, description: 'made at a start', user: users.owner.id, capabilities, expires: null },
+      text,
+      id,
+    ).text;
   };
   const [personalToken, apiToken, ingestToken] = [settle('personal'), settle('api'), settle('ingest')];
-  return { orgId, ...(personalToken && { personalToken }), ...(apiToken && { apiToken }), ...(ingestToken && { ingestToken }) };
+  return {
+    orgId,
+    ...(personalToken && { personalToken }),
+    ...(apiToken && { apiToken }),
+    ...(ingestToken && { ingestToken }),
+  };
 }

@@ -59,8 +59,16 @@ export const FIRST_TOKENS = {
 
 /** What personal tokens may do, by the role of their user. Ingest takes API tokens only. */
 export const ROLE_CAPABILITIES: Readonly<Record<Role, Capabilities>> = {
-  owner: { datasets: { '*': { query: ['read'], trim: ['update'] } }, org: { datasets: EVERY, apiTokens: EVERY, users: EVERY }, views: {} },
-  admin: { datasets: { '*': { query: ['read'], trim: ['update'] } }, org: { datasets: EVERY, apiTokens: EVERY, users: EVERY }, views: {} },
+  owner: {
+    datasets: { '*': { query: ['read'], trim: ['update'] } },
+    org: { datasets: EVERY, apiTokens: EVERY, users: EVERY },
+    views: {},
+  },
+  admin: {
+    datasets: { '*': { query: ['read'], trim: ['update'] } },
+    org: { datasets: EVERY, apiTokens: EVERY, users: EVERY },
+    views: {},
+  },
   user: { datasets: { '*': { query: ['read'] } }, org: { datasets: ['read'], users: ['read'] }, views: {} },
 };
 
@@ -72,10 +80,22 @@ export function capabilitiesOf(role: Role, ingest: boolean): Capabilities {
 }
 
 const ADMIN_PERMISSIONS = [
-  'CanIngest', 'CanQuery', 'CanUpdate', 'ChangeAccess', 'ChangeApiKeys', 'ChangeAuthentication', 'ChangeDashboards', 'ChangeIntegrations',
-  'ChangeMonitorsAndNotifiers', 'ChangeSavedQueries', 'ChangeVirtualFields', 'ManageAPITokens', 'ManageDatasets', 'ManageEndpoints',
+  'CanIngest',
+  'CanQuery',
+  'CanUpdate',
+  'ChangeAccess',
+  'ChangeApiKeys',
+  'ChangeAuthentication',
+  'ChangeDashboards',
+  'ChangeIntegrations',
+  'ChangeMonitorsAndNotifiers',
+  'ChangeSavedQueries',
+  'ChangeVirtualFields',
+  'ManageAPITokens',
+  'ManageDatasets',
+  'ManageEndpoints',
   'ManageSharedAccessKeys',
-] as const; // prettier-ignore
+] as const;
 
 /** The permission names of a role, as the user list shows them. */
 export const PERMISSIONS: Readonly<Record<Role, readonly string[]>> = {
@@ -84,7 +104,8 @@ export const PERMISSIONS: Readonly<Record<Role, readonly string[]>> = {
   user: ['CanQuery'],
 };
 
-export const mayOrg = ({ org }: Capabilities, area: OrgArea, action: Action): boolean => org[area]?.includes(action) ?? false;
+export const mayOrg = ({ org }: Capabilities, area: OrgArea, action: Action): boolean =>
+  org[area]?.includes(action) ?? false;
 
 export function mayDataset({ datasets }: Capabilities, right: DatasetRight, dataset: string): boolean {
   return grantsOn(datasets, dataset).some((areas) => areas[right]?.includes(DATASET_ACTIONS[right]));
@@ -94,7 +115,8 @@ export const mayAnyDataset = (capabilities: Capabilities, right: DatasetRight): 
   Object.keys(capabilities.datasets).some((name) => mayDataset(capabilities, right, name));
 
 export const mayPart = (capabilities: Capabilities, area: string, action: Action, dataset: string): boolean =>
-  mayOrg(capabilities, 'datasets', 'update') || grantsOn(capabilities.datasets, dataset).some((areas) => areas[area]?.includes(action));
+  mayOrg(capabilities, 'datasets', 'update') ||
+  grantsOn(capabilities.datasets, dataset).some((areas) => areas[area]?.includes(action));
 
 export function maySee(capabilities: Capabilities, dataset: string): boolean {
   if (mayOrg(capabilities, 'datasets', 'read')) return true;

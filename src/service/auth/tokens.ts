@@ -54,12 +54,17 @@ export function openTokens(metadata: Metadata) {
     const valid = all.filter(({ token }) => !hasExpired(token));
     const named = valid.length > 0 ? valid : all;
     const found = known.find(({ token }) => token.id === id) ?? (named.length === 1 ? named[0] : undefined);
-    if (!found) throw notFound(`token ${quote(id)} not found${named.length > 1 ? `: ${named.length} have that name, use the id` : ''}`);
+    if (!found)
+      throw notFound(
+        `token ${quote(id)} not found${named.length > 1 ? `: ${named.length} have that name, use the id` : ''}`,
+      );
     return found;
   };
   const save = (token: Token, hash: Buffer): void => {
     const { id, kind, name, description, user, capabilities, created, expires } = token;
-    const [datasets, org, views] = [capabilities.datasets, capabilities.org, capabilities.views].map((areas) => JSON.stringify(areas));
+    const [datasets, org, views] = [capabilities.datasets, capabilities.org, capabilities.views].map((areas) =>
+      JSON.stringify(areas),
+    );
     put.run(id, kind, name, description, hash.toString('hex'), user, datasets!, org!, created, expires, views!);
   };
   const withText = (text: string): Token | undefined => {
@@ -69,7 +74,8 @@ export function openTokens(metadata: Metadata) {
     return found;
   };
   const checkRoom = (): void => {
-    if (known.length >= SERVICE_TOKENS) throw badRequest(`there are ${SERVICE_TOKENS} tokens already, the most that this service keeps`);
+    if (known.length >= SERVICE_TOKENS)
+      throw badRequest(`there are ${SERVICE_TOKENS} tokens already, the most that this service keeps`);
   };
 
   return {
@@ -138,7 +144,8 @@ function tokenOf(row: Record<string, unknown>): Token {
   };
 }
 
-export const hasExpired = ({ expires }: Pick<Token, 'expires'>): boolean => expires !== null && Date.parse(expires) <= Date.now();
+export const hasExpired = ({ expires }: Pick<Token, 'expires'>): boolean =>
+  expires !== null && Date.parse(expires) <= Date.now();
 
 /** The earlier of two ends; null is never. */
 export function earlierEnd(one: string | null, other: string | null): string | null {

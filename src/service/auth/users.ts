@@ -56,7 +56,8 @@ export function openUsers(metadata: Metadata, now: Date) {
       const address = user.email.toLowerCase();
       if ([...users.values()].some(({ email }) => email.toLowerCase() === address))
         throw new ApiError(409, `user ${quote(user.email)} exists already`);
-      if (users.size >= SERVICE_USERS) throw badRequest(`there are ${SERVICE_USERS} users already, the most that this service keeps`);
+      if (users.size >= SERVICE_USERS)
+        throw badRequest(`there are ${SERVICE_USERS} users already, the most that this service keeps`);
       return add(randomUUID(), user, new Date().toISOString());
     },
     /** Throws an `ApiError`: 400 for another role of the first owner. */

@@ -25,7 +25,11 @@ export function openArrivals() {
       if (isClosed || (lastStored.get(dataset) ?? -1) >= since) return true;
       const place = places.tryTake(holder, 1);
       if (!place)
-        throw new ApiError(429, `${places.used} queries with streaming-duration are open, the most at a time is ${SERVICE_HELD_QUERIES}, half of them of one token`, { 'Retry-After': '1' }); // prettier-ignore
+        throw new ApiError(
+          429,
+          `${places.used} queries with streaming-duration are open, the most at a time is ${SERVICE_HELD_QUERIES}, half of them of one token`,
+          { 'Retry-After': '1' },
+        );
       const ofDataset = waiters.get(dataset) ?? new Set();
       waiters.set(dataset, ofDataset);
       const isWoken = await new Promise<boolean>((done) => {

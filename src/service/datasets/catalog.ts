@@ -48,7 +48,10 @@ export interface Dataset {
 type Facts = Pick<Dataset, 'name' | 'description' | 'created' | 'who' | 'kind' | 'updated'>;
 
 /** A dataset that nothing was stored in yet. */
-export const newDataset = (id: number, { name, description, created, who, kind = '', updated = '' }: Facts): Dataset => ({
+export const newDataset = (
+  id: number,
+  { name, description, created, who, kind = '', updated = '' }: Facts,
+): Dataset => ({
   id,
   name,
   table: tableOf(id),
@@ -67,7 +70,12 @@ export const newDataset = (id: number, { name, description, created, who, kind =
 
 export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
 
-export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, most: Pick<ServiceLimits, 'datasets' | 'allFields'>) {
+export async function openCatalog(
+  metadata: Metadata,
+  engine: Engine,
+  log: Log,
+  most: Pick<ServiceLimits, 'datasets' | 'allFields'>,
+) {
   const { db } = metadata;
   const byName = new Map<string, Dataset>();
   /** Requests that use a dataset, by its number. */
@@ -102,7 +110,9 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
   /** Throws an `ApiError` 400 when the descriptions would grow beyond what memory holds. */
   const noteLength = (before: number, after: number): void => {
     if (after > before && described + after - before > SERVICE_DESCRIPTIONS_LENGTH)
-      throw badRequest(`descriptions have ${described} of ${SERVICE_DESCRIPTIONS_LENGTH} characters already: shorten some`);
+      throw badRequest(
+        `descriptions have ${described} of ${SERVICE_DESCRIPTIONS_LENGTH} characters already: shorten some`,
+      );
     described += after - before;
   };
   /** Runs `write`, which changes a description from one length to another. */
@@ -119,12 +129,16 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
   /** Removes the dataset in one commit, then drops the table. If that fails, the next start drops it. */
   const forget = async (id: number): Promise<void> => {
     metadata.transaction(() => {
-      for (const table of ['fields', 'field_notes', 'virtual_fields', 'keys']) db.prepare(`delete from ${table} where dataset = ?`).run(id);
+      for (const table of ['fields', 'field_notes', 'virtual_fields', 'keys'])
+        db.prepare(`delete from ${table} where dataset = ?`).run(id);
       db.prepare('delete from datasets where id = ?').run(id);
       db.prepare('insert into dropped values (?)').run(id);
     });
     await drop(metadata, engine, id).catch((error: unknown) =>
-      log.warn({ table: tableOf(id), error: messageOf(error) }, 'cannot drop the table of a removed dataset: retrying at the next start'),
+      log.warn(
+        { table: tableOf(id), error: messageOf(error) },
+        'cannot drop the table of a removed dataset: retrying at the next start',
+      ),
     );
   };
 
@@ -141,14 +155,18 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
       if (!/^[A-Za-z0-9-]{1,128}$/.test(name))
         throw badRequest(`dataset name ${quote(name)}: wanted 1 to 128 characters of A-Z, a-z, 0-9 and -`);
       if (byName.size >= most.datasets)
-        throw badRequest(`there are ${byName.size} datasets already, the most that this service keeps with its memory (serve --memory)`);
+        throw badRequest(
+          `there are ${byName.size} datasets already, the most that this service keeps with its memory (serve --memory)`,
+        );
       if (byName.has(name) || making.has(name)) throw new ApiError(409, `dataset ${quote(name)} exists already`);
       const created = new Date().toISOString();
       making.add(name);
       try {
         // One of an attempt that failed, on a full disk.
         for (const { id } of byText.all(name)) await forget(id as number);
-        const id = noted(0, description.length, () => Number(insert.run(name, description, created, who, kind).lastInsertRowid));
+        const id = noted(0, description.length, () =>
+          Number(insert.run(name, description, created, who, kind).lastInsertRowid),
+        );
         const dataset = newDataset(id, { name, description, created, who, kind });
         try {
           await engine.createTable(dataset.table);
@@ -171,7 +189,9 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
         mapFields = dataset.mapFields,
       }: { readonly description?: string; readonly retentionDays?: number; readonly mapFields?: readonly string[] },
     ): void {
-      const set = db.prepare('update datasets set description = ?, retention_days = ?, map_fields = ?, updated = ? where id = ?');
+      const set = db.prepare(
+        'update datasets set description = ?, retention_days = ?, map_fields = ?, updated = ? where id = ?',
+      );
       const updated = new Date().toISOString();
       noted(dataset.description.length, description.length, () =>
         set.run(description, retentionDays, JSON.stringify(mapFields), updated, dataset.id),
@@ -240,11 +260,17 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
       void Promise.allSettled(running).then(() => void (dataset.written = columns));
     },
     /** Changes the description of a field; undefined keeps a part. */
-    describeField(dataset: Dataset, name: string, changes: { readonly [Key in keyof FieldNote]?: FieldNote[Key] | undefined }): void {
+    describeField(
+      dataset: Dataset,
+      name: string,
+      changes: { readonly [Key in keyof FieldNote]?: FieldNote[Key] | undefined },
+    ): void {
       const { notes } = dataset;
       const before = notes.get(name) ?? NO_NOTE;
       const { unit = before.unit, hidden = before.hidden, description = before.description } = changes;
-      noted(before.description.length, description.length, () => setNote.run(dataset.id, name, unit, hidden ? 1 : 0, description));
+      noted(before.description.length, description.length, () =>
+        setNote.run(dataset.id, name, unit, hidden ? 1 : 0, description),
+      );
       notes.set(name, { unit, hidden, description });
     },
   };
@@ -258,7 +284,12 @@ const descriptionsLength = ({ description, notes }: Dataset): number =>
 export const OWN_FIELDS = ['_sysTime', '_time'];
 
 function noteOf(row: Record<string, unknown>): [name: string, note: FieldNote] {
-  const { name, unit, hidden, description } = row as { name: string; unit: string; hidden: number; description: string };
+  const { name, unit, hidden, description } = row as {
+    name: string;
+    unit: string;
+    hidden: number;
+    description: string;
+  };
   return [name, { unit, hidden: hidden === 1, description }];
 }
 
@@ -276,7 +307,9 @@ async function alignTables(metadata: Metadata, engine: Engine, datasets: readonl
   log.warn({ tables: [...tables].join(', ') }, 'the engine has tables of no known dataset: leaving them alone');
   // Skip the numbers of these tables: a new dataset would find one filled.
   const last = Math.max(...[...tables].map((table) => datasetOf(table) ?? 0));
-  const known = db.prepare("select seq from sqlite_sequence where name = 'datasets'").get()?.['seq'] as number | undefined;
+  const known = db.prepare("select seq from sqlite_sequence where name = 'datasets'").get()?.['seq'] as
+    | number
+    | undefined;
   if (known === undefined) db.prepare("insert into sqlite_sequence values ('datasets', ?)").run(last);
   else db.prepare("update sqlite_sequence set seq = max(seq, ?) where name = 'datasets'").run(last);
 }

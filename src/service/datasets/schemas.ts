@@ -30,7 +30,14 @@ const kind = z
 /** Where a hosted service would keep it. */
 const place = z.string().max(SERVICE_NAME_LENGTH).nullish();
 
-export const CREATE = z.strictObject({ name: z.string(), description, kind, region: place, edgeDeployment: place, ...retention });
+export const CREATE = z.strictObject({
+  name: z.string(),
+  description,
+  kind,
+  region: place,
+  edgeDeployment: place,
+  ...retention,
+});
 export const UPDATE = z.strictObject({ description, ...retention });
 export const TRIM = z.strictObject({ maxDuration: z.string().max(64).describe('such as 720h or 30d') });
 export const TRIMMED = z.object({ numDeleted: z.int() });

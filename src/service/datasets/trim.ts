@@ -50,7 +50,10 @@ export function openTrimmer(catalog: Catalog, engine: Engine, log: Log) {
         const deleted = await catalog.use(name, (dataset) => trim(dataset, BigInt(retentionDays) * DAY_NS, nowNs));
         if (deleted > 0) log.info({ dataset: name, deleted, retentionDays }, 'deleted events past their retention');
       } catch (error) {
-        log.error({ dataset: name, error: messageOf(error) }, 'deleting events past their retention failed: retrying in an hour');
+        log.error(
+          { dataset: name, error: messageOf(error) },
+          'deleting events past their retention failed: retrying in an hour',
+        );
       }
     }
   };

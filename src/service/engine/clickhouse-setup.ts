@@ -23,7 +23,9 @@ export async function prepareDatabase(address: ClickhouseAddress, instance: stri
   try {
     const hosts = await inDatabase(address, first, 'system', (shard) => findShards(shard, address));
     for (const host of hosts) {
-      await inDatabase(address, host, 'system', (shard) => shard.run(`create database if not exists ${address.database}`));
+      await inDatabase(address, host, 'system', (shard) =>
+        shard.run(`create database if not exists ${address.database}`),
+      );
       await inDatabase(address, host, address.database, (shard) => mark(shard, address.database, instance));
     }
     const known = await inDatabase(address, first, 'system', async (shard) => {
@@ -35,14 +37,23 @@ export async function prepareDatabase(address: ClickhouseAddress, instance: stri
     return { hosts, knows: (setting) => known.has(setting) };
   } catch (cause) {
     if (cause instanceof TailraceError && cause.fix !== undefined) throw cause;
-    throw new TailraceError('E_ENGINE', `the ClickHouse engine at ${address.hosts.join(', ')} cannot be used: ${messageOf(cause).trim()}`, {
-      fix: 'check that the servers run, that the HTTP port is right, and that the user may create databases and tables',
-      cause,
-    });
+    throw new TailraceError(
+      'E_ENGINE',
+      `the ClickHouse engine at ${address.hosts.join(', ')} cannot be used: ${messageOf(cause).trim()}`,
+      {
+        fix: 'check that the servers run, that the HTTP port is right, and that the user may create databases and tables',
+        cause,
+      },
+    );
   }
 }
 
-async function inDatabase<T>(address: ClickhouseAddress, host: string, database: string, work: (shard: Shard) => Promise<T>): Promise<T> {
+async function inDatabase<T>(
+  address: ClickhouseAddress,
+  host: string,
+  database: string,
+  work: (shard: Shard) => Promise<T>,
+): Promise<T> {
   const shard = openShard({ ...address, host, database });
   try {
     return await work(shard);
@@ -67,9 +78,13 @@ async function findShards(shard: Shard, { hosts, cluster }: ClickhouseAddress): 
     return rows.map(([, name]) => `${url.protocol}//${String(name)}:${url.port}`);
   }
   if (hosts.length !== rows.length)
-    throw new TailraceError('E_ENGINE', `the cluster ${cluster} has ${rows.length} shards, and ${hosts.length} hosts are given`, {
-      fix: 'give one host of each shard, or one host alone when all use the same port',
-    });
+    throw new TailraceError(
+      'E_ENGINE',
+      `the cluster ${cluster} has ${rows.length} shards, and ${hosts.length} hosts are given`,
+      {
+        fix: 'give one host of each shard, or one host alone when all use the same port',
+      },
+    );
   return hosts;
 }
 
@@ -78,8 +93,12 @@ async function mark(shard: Shard, database: string, instance: string): Promise<v
   const owner = rows.find(([name]) => name === MARK)?.[1];
   if (owner === instance) return;
   if (owner !== undefined || rows.some(([name]) => datasetOf(String(name).replace(/_shard$/, '')) !== undefined))
-    throw new TailraceError('E_ENGINE', `the database ${database} at ${shard.host} holds the events of another data folder`, {
-      fix: 'use the folder that belongs to it, or another database',
-    });
+    throw new TailraceError(
+      'E_ENGINE',
+      `the database ${database} at ${shard.host} holds the events of another data folder`,
+      {
+        fix: 'use the folder that belongs to it, or another database',
+      },
+    );
   await shard.run(`create table ${MARK} (nothing UInt8) engine = MergeTree order by tuple() comment '${instance}'`);
 }

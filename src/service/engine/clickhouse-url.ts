@@ -18,7 +18,9 @@ const PORT = { http: 8123, https: 8443 };
 /** As much of what follows the user as is surely no part of a password: hosts, a database, parameters that are known. */
 const HOST_TEXT = String.raw`(?:\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::\d{1,5}(?!\d))?`;
 const PARAMETER = String.raw`(?:cluster|secure)=[\w.-]*`;
-const SHOWN = new RegExp(String.raw`^${HOST_TEXT}(?:,${HOST_TEXT})*(?:/\w*(?=\?|$))?(?:\?${PARAMETER}(?:&${PARAMETER})*)?`);
+const SHOWN = new RegExp(
+  String.raw`^${HOST_TEXT}(?:,${HOST_TEXT})*(?:/\w*(?=\?|$))?(?:\?${PARAMETER}(?:&${PARAMETER})*)?`,
+);
 
 /** Throws a `UsageError` that never repeats the password. */
 export function parseClickhouseUrl(text: string, env: Readonly<Record<string, string | undefined>>): ClickhouseAddress {
@@ -30,7 +32,8 @@ export function parseClickhouseUrl(text: string, env: Readonly<Record<string, st
   // A part of the password may be where a host, a database or a parameter belongs: no message quotes the address there.
   const bare = text.replace(/^[a-z]+:\/\//, '');
   const end = bare.search(/[@/?#]/);
-  if (end >= 0 && bare.lastIndexOf('@') > end) fail('write the characters @ / ? # of a user or password as %40 %2F %3F %23');
+  if (end >= 0 && bare.lastIndexOf('@') > end)
+    fail('write the characters @ / ? # of a user or password as %40 %2F %3F %23');
   const found = FORM.exec(text) ?? fail('it is no address of a ClickHouse server');
   const [, user = '', password = '', hosts = '', database = '', query = ''] = found;
   const parameters = new URLSearchParams(query);
@@ -41,11 +44,13 @@ export function parseClickhouseUrl(text: string, env: Readonly<Record<string, st
   if (cluster !== '' && !NAME.test(cluster)) fail('the name of the cluster is not a plain name');
   if (database !== '' && !NAME.test(database)) fail('the name of the database is not a plain name');
   const list = hosts.split(',').map((host) => {
-    const [, name = '', port = String(PORT[scheme])] = HOST.exec(host) ?? fail('wanted host or host:port, and an @ behind a user');
+    const [, name = '', port = String(PORT[scheme])] =
+      HOST.exec(host) ?? fail('wanted host or host:port, and an @ behind a user');
     if (Number(port) > 65_535) fail('a port is above 65535');
     return `${scheme}://${name}:${port}`;
   });
-  if (list.length > 1 && cluster === '') fail('several hosts are the shards of a cluster: say which with ?cluster=name');
+  if (list.length > 1 && cluster === '')
+    fail('several hosts are the shards of a cluster: say which with ?cluster=name');
   return {
     hosts: list,
     user: decode(user) || 'default',

@@ -12,7 +12,15 @@ import { prepareDatabase } from './clickhouse-setup.ts';
 import type { ClickhouseAddress } from './clickhouse-url.ts';
 import type { Engine, EngineOptions, Extent, QueryOptions, QueryResult } from './engine.ts';
 import { insertGroups } from './insert-groups.ts';
-import { isOutOfMemory, isOverTime, optionSettings, OTHER_WORK_SQL, outOfMemory, querySettings, refusal } from './settings.ts';
+import {
+  isOutOfMemory,
+  isOverTime,
+  optionSettings,
+  OTHER_WORK_SQL,
+  outOfMemory,
+  querySettings,
+  refusal,
+} from './settings.ts';
 import { openShard, type Shard } from './shard.ts';
 import { extentOf, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
 import { addColumns, fillColumns, lacking, OWN_COLUMNS_SQL, readColumns, type OwnColumn } from './own-columns.ts';
@@ -21,7 +29,12 @@ import { alignSettings, createTable, datasetOf } from './tables.ts';
 const INSERT_SETTINGS = { max_insert_threads: '1', max_partitions_per_insert_block: '0', async_insert: 0 } as const;
 
 /** `instance` is the data folder's own id: it marks the database as the folder's. Throws a `TailraceError`. */
-export async function openClickhouse(address: ClickhouseAddress, instance: string, options: EngineOptions, log: Log): Promise<Engine> {
+export async function openClickhouse(
+  address: ClickhouseAddress,
+  instance: string,
+  options: EngineOptions,
+  log: Log,
+): Promise<Engine> {
   const { limits, sync } = options;
   const { hosts, knows } = await prepareDatabase(address, instance);
   const shards = hosts.map((host) => openShard({ ...address, host, querySeconds: limits.seconds, limits }));
@@ -38,7 +51,10 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
         const { table, token } = insert;
         const queryId = `${prefix}${token}`;
         try {
-          await shard.insert({ ...insert, table: local(table) }, queryId, { ...INSERT_SETTINGS, insert_deduplication_token: token });
+          await shard.insert({ ...insert, table: local(table) }, queryId, {
+            ...INSERT_SETTINGS,
+            insert_deduplication_token: token,
+          });
         } catch (error) {
           uncertain.get(shard)!.add(queryId);
           throw error;
@@ -48,7 +64,10 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
   );
   const selects = new PQueue({ concurrency: SERVICE_SELECTS_IN_FLIGHT });
   const lastRead = new Map<string, Extent>();
-  const settings = { ...querySettings(limits), ...(address.cluster !== '' && { distributed_product_mode: 'global' as const }) };
+  const settings = {
+    ...querySettings(limits),
+    ...(address.cluster !== '' && { distributed_product_mode: 'global' as const }),
+  };
   const [first] = shards as [Shard];
 
   const onEach = async <T>(work: (shard: Shard) => Promise<T>): Promise<T[]> => Promise.all(shards.map(work));
@@ -58,7 +77,9 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
       return await first.select(sql, params, { ...settings, ...optionSettings(options) }, options.signal);
     } catch (error) {
       if (isOutOfMemory(error))
-        throw outOfMemory((await onEach((shard) => shard.ask(OTHER_WORK_SQL))).every(([row]) => Number(row?.[0]) === 0));
+        throw outOfMemory(
+          (await onEach((shard) => shard.ask(OTHER_WORK_SQL))).every(([row]) => Number(row?.[0]) === 0),
+        );
       const refused = refusal(error, limits);
       // A server that hangs looks like a query that takes too long.
       if (refused && isOverTime(error)) await onEach((shard) => shard.ping());
@@ -102,19 +123,24 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
   return {
     name,
     queriesAtOnce: SERVICE_SELECTS_IN_FLIGHT,
-    tables: async () => [...new Set((await onEach((shard) => localTables(shard, local))).flat().map(([table]) => table))],
+    tables: async () => [
+      ...new Set((await onEach((shard) => localTables(shard, local))).flat().map(([table]) => table)),
+    ],
     createTable: async (table) => void (await make(table)),
     dropTable: async (table) => {
       if (address.cluster !== '') await onEach((shard) => shard.run(`drop table if exists ${table} sync`));
       await onEach((shard) => shard.run(`drop table if exists ${local(table)} sync`));
       lastRead.delete(table);
     },
-    query: (sql, params, options) => selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
+    query: (sql, params, options) =>
+      selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
     ask: (sql) => selects.add(() => first.ask(sql)),
     // Another program may write to the servers.
     async extent(table, options) {
       const read = (): Promise<QueryResult> => query(extentSql(table), {}, options);
-      const extent = extentOf([...(await selects.add(read, { ...(options?.signal && { signal: options.signal }) })).rows]);
+      const extent = extentOf([
+        ...(await selects.add(read, { ...(options?.signal && { signal: options.signal }) })).rows,
+      ]);
       lastRead.set(table, extent);
       return extent;
     },
@@ -133,13 +159,15 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
         inserts.get(shard)!.between(async () => {
           const rows = await shard.ask(`select count() from ${local(table)} where ${condition}`);
           const count = Number(rows[0]?.[0]);
-          if (count > 0) await shard.run(`delete from ${local(table)} where ${condition}`, { lightweight_deletes_sync: '2' });
+          if (count > 0)
+            await shard.run(`delete from ${local(table)} where ${condition}`, { lightweight_deletes_sync: '2' });
           return count;
         }),
       );
       return counts.reduce((sum, count) => sum + count, 0);
     },
-    reclaim: async (table) => void (await onEach((shard) => shard.run(`alter table ${local(table)} apply deleted mask`))),
+    reclaim: async (table) =>
+      void (await onEach((shard) => shard.run(`alter table ${local(table)} apply deleted mask`))),
     storage: async (table) => storageOf(await onEach(async (shard) => shard.ask(storageSql(local(table))))),
     memoryBytes: async () => memoryOf(await onEach(async (shard) => shard.ask(MEMORY_SQL))),
     checkReady: async () => void (await onEach((shard) => shard.ping())),
@@ -160,7 +188,10 @@ async function localTables(shard: Shard, local: (table: string) => string): Prom
 }
 
 /** By dataset's table, the own columns that any shard has. */
-async function ownColumns(shards: readonly Shard[], local: (table: string) => string): Promise<Map<string, OwnColumn[]>> {
+async function ownColumns(
+  shards: readonly Shard[],
+  local: (table: string) => string,
+): Promise<Map<string, OwnColumn[]>> {
   const found = new Map<string, OwnColumn[]>();
   for (const shard of shards)
     for (const [name, columns] of readColumns(await shard.ask(OWN_COLUMNS_SQL))) {

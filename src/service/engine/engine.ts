@@ -102,7 +102,14 @@ export interface Engine {
    * `own`: the own columns that the block has, in its order. `extent`: of its rows; without it the table is read again to know them. When it rejects, how
    * much is stored is not known, and it may still go on: see `quiesce`.
    */
-  insert(table: string, block: Buffer, token: string, key: string, own?: readonly OwnColumn[], extent?: Extent): Promise<void>;
+  insert(
+    table: string,
+    block: Buffer,
+    token: string,
+    key: string,
+    own?: readonly OwnColumn[],
+    extent?: Extent,
+  ): Promise<void>;
   /** What the table has now. */
   extent(table: string, options?: QueryOptions): Promise<Extent>;
   /** The same as it was last read: where others may write, it may have more by now. */

@@ -38,15 +38,20 @@ export function loadInstalled(env: NodeJS.ProcessEnv): typeof Chdb | undefined {
   if (!existsSync(path)) return undefined;
   const { uid, mode } = statSync(folder);
   if ((uid !== 0 && uid !== process.getuid?.()) || (mode & 0o022) !== 0)
-    throw new TailraceError('E_ENGINE_FOLDER', `the engine in ${folder} is not loaded: another user than root and this one may change it`, {
-      fix: 'remove it and run tailrace engine install again',
-    });
+    throw new TailraceError(
+      'E_ENGINE_FOLDER',
+      `the engine in ${folder} is not loaded: another user than root and this one may change it`,
+      {
+        fix: 'remove it and run tailrace engine install again',
+      },
+    );
   return createRequire(join(path, 'package.json'))(path) as typeof Chdb;
 }
 
 /** The command that installs the engine here. */
 export function howToInstall(): string {
-  if (!packagesFor()) return `there is none for ${PLATFORM} in the npm registry: use a ClickHouse server, --engine clickhouse://…`;
+  if (!packagesFor())
+    return `there is none for ${PLATFORM} in the npm registry: use a ClickHouse server, --engine clickhouse://…`;
   return isSea()
     ? 'tailrace engine install (170 MB from the npm registry), or --engine clickhouse://…'
     : `npm install chdb@${engineVersion}`;

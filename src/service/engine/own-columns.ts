@@ -81,14 +81,22 @@ const codecOf = ({ map, form }: OwnColumn): string => (map === 'i' && form !== '
 export const OWN_COLUMN_SETTINGS = { allow_suspicious_low_cardinality_types: 1 } as const;
 
 /** The statement that adds own columns to a table. `known`: those that it has. */
-export function addColumns(table: string, known: readonly OwnColumn[], added: readonly OwnColumn[], distributed = false): string {
+export function addColumns(
+  table: string,
+  known: readonly OwnColumn[],
+  added: readonly OwnColumn[],
+  distributed = false,
+): string {
   const columns = [...known, ...added];
   const changes = added.flatMap((column) => {
     const { name, map, form, field } = column;
     const added = `add column if not exists ${name} ${columnType(column)} default ${defaultOf(column)} comment '${form} ${hexOf(field)}' codec(${codecOf(column)})`;
     if (distributed) return [added];
     const index = map === 'i' && form !== 'repeated' ? 'minmax' : form === 'unique' ? 'bloom_filter(0.01)' : undefined;
-    return [added, ...(index === undefined ? [] : [`add index if not exists x_${name} ${name} type ${index} granularity 1`])];
+    return [
+      added,
+      ...(index === undefined ? [] : [`add index if not exists x_${name} ${name} type ${index} granularity 1`]),
+    ];
   });
   const verb = known.length === 0 ? 'add column if not exists' : 'modify column';
   const wholes = (Object.keys(WHOLE) as OwnMap[]).map((map) => {

@@ -6,7 +6,10 @@ import { SERVICE_INSERT_SECONDS, SERVICE_MEMORY_PAUSE_MS } from '../limits.ts';
 import type { QueryLimits, QueryOptions } from './engine.ts';
 
 /** Numbers that JavaScript would round come as text. Set explicitly, as a server's profile could change them. */
-export const FORMAT_SETTINGS = { output_format_json_quote_64bit_integers: 1, output_format_json_quote_denormals: 1 } as const;
+export const FORMAT_SETTINGS = {
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_denormals: 1,
+} as const;
 
 export function querySettings({ seconds, memoryBytes, resultBytes }: QueryLimits): Readonly<Record<string, number>> {
   return {
@@ -39,7 +42,8 @@ const engineCode = (error: unknown): string => {
 
 /** The engine's sentence without the statement that it names. */
 function reasonOf(error: unknown): string {
-  const [, sentence = ''] = /DB::Exception: (.*?)(?:[:.] (?:In scope|while|While|maximum)|\. \([A-Z_]+\)|$)/s.exec(messageOf(error)) ?? [];
+  const [, sentence = ''] =
+    /DB::Exception: (.*?)(?:[:.] (?:In scope|while|While|maximum)|\. \([A-Z_]+\)|$)/s.exec(messageOf(error)) ?? [];
   return sentence.slice(0, 300);
 }
 
@@ -53,7 +57,8 @@ export const OTHER_WORK_SQL =
   'select (select count() from system.processes where query_id != queryID()) + (select count() from system.merges)';
 
 /** All work of the engine together went over its limit. */
-export const isOutOfMemory = (error: unknown): boolean => engineCode(error) === '241' && /\(total\) memory limit/i.test(messageOf(error));
+export const isOutOfMemory = (error: unknown): boolean =>
+  engineCode(error) === '241' && /\(total\) memory limit/i.test(messageOf(error));
 
 /** Does the work again while others have the memory that it needs, as long as an insert may take. `attempt` counts from 0. */
 export async function untilMemory<T>(work: (attempt: number) => Promise<T>): Promise<T> {
@@ -77,17 +82,21 @@ const isFullDisk = (error: unknown): boolean =>
 /** What the machine lacks, of memory or disk, where a statement or the database failed for it: the client comes again. */
 export function lackOf(error: unknown): ApiError | undefined {
   if (isOutOfMemory(error)) return outOfMemory(false);
-  if (isFullDisk(error)) return new ApiError(503, 'the disk of the service is full: make room for its data folder', { 'Retry-After': '5' });
+  if (isFullDisk(error))
+    return new ApiError(503, 'the disk of the service is full: make room for its data folder', { 'Retry-After': '5' });
   return undefined;
 }
 
 /** For a query that was out of memory: other work may end, the query itself does not become smaller. */
 export const outOfMemory = (isAlone: boolean): ApiError =>
   isAlone
-    ? badRequest(`the query needs more memory than the engine has: ${ASK_LESS}, or start the service with more memory (--memory)`)
+    ? badRequest(
+        `the query needs more memory than the engine has: ${ASK_LESS}, or start the service with more memory (--memory)`,
+      )
     : new ApiError(429, 'the memory of the engine is taken by other work: try again', { 'Retry-After': '1' });
 
-export const tooLargeResult = (bytes: number): Error => badRequest(`the result is larger than ${bytes / 2 ** 20} MiB: set a smaller limit`);
+export const tooLargeResult = (bytes: number): Error =>
+  badRequest(`the result is larger than ${bytes / 2 ** 20} MiB: set a smaller limit`);
 
 /** What the engine refuses because of the query, as the 400 that the client gets. The rest are bugs. */
 export function refusal(error: unknown, { seconds, memoryBytes, resultBytes }: QueryLimits): Error | undefined {

@@ -78,13 +78,24 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
       throw silent(host);
     }
   };
-  const read = async (sql: string, params: Params, settings: ClickHouseSettings, signal: AbortSignal | undefined, queryId?: string) => {
+  const read = async (
+    sql: string,
+    params: Params,
+    settings: ClickHouseSettings,
+    signal: AbortSignal | undefined,
+    queryId?: string,
+  ) => {
     const result = await client.query({
       query: sql,
       query_params: wellFormed(params),
       format: 'JSONCompactEachRow',
       // Send nothing before the whole result is known: then a failure has its status, and the summary is complete.
-      clickhouse_settings: { ...FORMAT_SETTINGS, ...settings, wait_end_of_query: 1, cancel_http_readonly_queries_on_client_close: 1 },
+      clickhouse_settings: {
+        ...FORMAT_SETTINGS,
+        ...settings,
+        wait_end_of_query: 1,
+        cancel_http_readonly_queries_on_client_close: 1,
+      },
       ...(signal && { abort_signal: signal }),
       ...(queryId !== undefined && { query_id: queryId }),
     });
@@ -92,12 +103,20 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
     return { rows: readRows(Buffer.from(text), limits), ...readCost(result.response_headers['x-clickhouse-summary']) };
   };
   /** With the signal the request ends, and the query with it. */
-  const select = (sql: string, params: Params, settings: ClickHouseSettings, signal?: AbortSignal): Promise<QueryResult> => {
+  const select = (
+    sql: string,
+    params: Params,
+    settings: ClickHouseSettings,
+    signal?: AbortSignal,
+  ): Promise<QueryResult> => {
     const queryId = randomUUID();
     // A server that is busy sees late that the connection was closed.
-    const kill = (): void => void client.command({ query: `kill query where query_id = '${queryId}' async` }).catch(() => undefined);
+    const kill = (): void =>
+      void client.command({ query: `kill query where query_id = '${queryId}' async` }).catch(() => undefined);
     signal?.addEventListener('abort', kill, { once: true });
-    return ask(() => read(sql, params, settings, signal, queryId)).finally(() => signal?.removeEventListener('abort', kill));
+    return ask(() => read(sql, params, settings, signal, queryId)).finally(() =>
+      signal?.removeEventListener('abort', kill),
+    );
   };
   /** The rows of a small select. */
   const askRows = async (sql: string, params: Params = {}) => [...(await select(sql, params, {})).rows] as Cell[][];
@@ -105,7 +124,10 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
   return {
     host,
     run: (sql: string, settings: ClickHouseSettings = {}): Promise<void> =>
-      ask(async () => void (await client.command({ query: sql, clickhouse_settings: { ...OWN_COLUMN_SETTINGS, ...settings } }))),
+      ask(
+        async () =>
+          void (await client.command({ query: sql, clickhouse_settings: { ...OWN_COLUMN_SETTINGS, ...settings } })),
+      ),
     select,
     ask: askRows,
     insert: ({ table, blocks, own }: Insert, queryId: string, settings: ClickHouseSettings): Promise<void> =>
@@ -152,13 +174,17 @@ function away(error: unknown, host: string): ApiError | undefined {
       LATER,
     );
   // A crashing server answers only with this for a while.
-  const isNetwork = /^E[A-Z]{3,}$|^UND_|^ERR_(?:SOCKET|STREAM)/.test(code) || /socket hang up|server is shutting down/i.test(reason);
+  const isNetwork =
+    /^E[A-Z]{3,}$|^UND_|^ERR_(?:SOCKET|STREAM)/.test(code) || /socket hang up|server is shutting down/i.test(reason);
   if (!isNetwork && !BUSY.has(code)) return undefined;
   return new ApiError(503, `the engine at ${host} cannot be reached: ${reason}`, LATER);
 }
 
 function readCost(summary: string | string[] | undefined): Pick<QueryResult, 'rowsRead' | 'bytesRead'> {
   if (typeof summary !== 'string') return { rowsRead: 0, bytesRead: 0 };
-  const { read_rows: rows = 0, read_bytes: bytes = 0 } = JSON.parse(summary) as { read_rows?: string; read_bytes?: string };
+  const { read_rows: rows = 0, read_bytes: bytes = 0 } = JSON.parse(summary) as {
+    read_rows?: string;
+    read_bytes?: string;
+  };
   return { rowsRead: Number(rows), bytesRead: Number(bytes) };
 }

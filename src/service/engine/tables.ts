@@ -79,8 +79,15 @@ export function createTable(table: string, sync: boolean, knows: Knows = () => t
 }
 
 /** The statement that gives an existing table the settings it lacks. `made`: the text that created it, maybe by an earlier version or with another `sync`. */
-export function alignSettings(table: string, made: string, sync: boolean, knows: Knows = () => true): string | undefined {
-  const lacking = settingsOf(sync, knows).filter(([name, value]) => !new RegExp(`\\b${name} = ${value}(?:,|$)`).test(made));
+export function alignSettings(
+  table: string,
+  made: string,
+  sync: boolean,
+  knows: Knows = () => true,
+): string | undefined {
+  const lacking = settingsOf(sync, knows).filter(
+    ([name, value]) => !new RegExp(`\\b${name} = ${value}(?:,|$)`).test(made),
+  );
   return lacking.length === 0 ? undefined : `alter table ${table} modify setting ${writeSettings(lacking)}`;
 }
 

@@ -16,7 +16,10 @@ export function wellFormed(params: Readonly<Record<string, Param>>): Record<stri
     return value.toWellFormed();
   };
   return Object.fromEntries(
-    Object.entries(params).map(([name, value]) => [name, typeof value === 'object' ? value.map((item) => clean(item)) : clean(value)]),
+    Object.entries(params).map(([name, value]) => [
+      name,
+      typeof value === 'object' ? value.map((item) => clean(item)) : clean(value),
+    ]),
   ) as Record<string, Param>;
 }
 
@@ -67,12 +70,15 @@ class TextRows implements ResultRows {
     for (let at = from; at < to;) {
       const found = bytes.indexOf(LF, at);
       const end = found < 0 ? to : found;
-      if (end - at > mostBytes) throw badRequest(`a row of the result is larger than ${Math.floor(mostBytes / 2 ** 20)} MiB: ask for less of it`);
+      if (end - at > mostBytes)
+        throw badRequest(
+          `a row of the result is larger than ${Math.floor(mostBytes / 2 ** 20)} MiB: ask for less of it`,
+        );
       if (end > at) starts.push(at);
       at = end + 1;
     }
     return new TextRows(bytes, starts);
-  } // prettier-ignore
+  }
 
   get length(): number {
     return this.#starts.length;

@@ -25,7 +25,13 @@ export function readBytes(request: IncomingMessage, { most, tooLarge, least, gro
     const stop = watch(
       () => request.socket.bytesRead,
       least,
-      () => fail(new ApiError(408, `the body came too slowly: send at least ${(least.rate * least.afterMs) / 1024 / 1000} KiB in each ${least.afterMs / 1000} s`)),
+      () =>
+        fail(
+          new ApiError(
+            408,
+            `the body came too slowly: send at least ${(least.rate * least.afterMs) / 1024 / 1000} KiB in each ${least.afterMs / 1000} s`,
+          ),
+        ),
     );
     const take = (chunk: Buffer): void => {
       length += chunk.length;
@@ -53,7 +59,7 @@ export function readBytes(request: IncomingMessage, { most, tooLarge, least, gro
     };
     request.on('data', take).once('end', end).once('error', cut).once('close', cut);
   });
-} // prettier-ignore
+}
 
 /** Connections whose request was answered before its body had come. */
 const draining = new WeakSet<Socket>();
@@ -70,7 +76,11 @@ export function drainAfter(request: IncomingMessage, response: ServerResponse, l
   socket.destroySoon = () => void socket.end();
   response.once('finish', () => {
     draining.add(socket);
-    const stop = watch(() => socket.bytesRead, least, () => socket.destroy());
+    const stop = watch(
+      () => socket.bytesRead,
+      least,
+      () => socket.destroy(),
+    );
     const end = (): void => {
       stop();
       socket.off('close', stop);
@@ -82,4 +92,4 @@ export function drainAfter(request: IncomingMessage, response: ServerResponse, l
     if (request.readableEnded) end();
     else request.once('end', end);
   });
-} // prettier-ignore
+}

@@ -134,7 +134,8 @@ export class FairBudget {
     const heldBy = ({ holder }: Waiter): number => this.#held.get(holder) ?? 0;
     const lastOf = ({ holder }: Waiter): number => this.#lastTurn.get(holder) ?? 0;
     let next = waiters[0];
-    for (const each of waiters) if (next && (heldBy(each) - heldBy(next) || lastOf(each) - lastOf(next)) < 0) next = each;
+    for (const each of waiters)
+      if (next && (heldBy(each) - heldBy(next) || lastOf(each) - lastOf(next)) < 0) next = each;
     return next;
   }
 }

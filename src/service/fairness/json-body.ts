@@ -37,7 +37,8 @@ export function jsonBodies(total: number, least: LeastRate) {
   };
 }
 
-const tooLarge = (): ApiError => new ApiError(413, `the body is larger than ${SERVICE_JSON_BYTES} bytes: send less in one request`);
+const tooLarge = (): ApiError =>
+  new ApiError(413, `the body is larger than ${SERVICE_JSON_BYTES} bytes: send less in one request`);
 
 /** How many arrays and objects JSON has inside each other (functions that walk it need a stack), and about how many values. */
 function shapeOf(text: string): { readonly depth: number; readonly values: number } {

@@ -11,7 +11,10 @@ export interface LeastRate {
   readonly afterMs: number;
 }
 
-export const leastRateOf = ({ slowMs }: Pick<ServiceLimits, 'slowMs'>): LeastRate => ({ rate: SERVICE_LEAST_RATE, afterMs: slowMs });
+export const leastRateOf = ({ slowMs }: Pick<ServiceLimits, 'slowMs'>): LeastRate => ({
+  rate: SERVICE_LEAST_RATE,
+  afterMs: slowMs,
+});
 
 /** Looks so many times in each `afterMs`. */
 const LOOKS = 5;

@@ -11,7 +11,11 @@ export interface CorsOptions {
 }
 
 /** Adds the headers of a reply to a page of an allowed origin. True where the request is a preflight, which needs no token: answer it. */
-export function allowOrigin({ origins, headerPrefix }: CorsOptions, request: FastifyRequest, reply: FastifyReply): boolean {
+export function allowOrigin(
+  { origins, headerPrefix }: CorsOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): boolean {
   const { origin } = request.headers;
   if (origins.size === 0 || origin === undefined) return false;
   void reply.header('Vary', 'Origin');
@@ -25,7 +29,13 @@ export function allowOrigin({ origins, headerPrefix }: CorsOptions, request: Fas
   const taken = ['Org-ID', 'Event-Labels', 'CSV-Fields', 'Query-Id'].map((name) => headerPrefix + name);
   void reply.headers({
     'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE',
-    'Access-Control-Allow-Headers': ['Authorization', 'Content-Type', 'Content-Encoding', 'Idempotency-Key', ...taken].join(', '),
+    'Access-Control-Allow-Headers': [
+      'Authorization',
+      'Content-Type',
+      'Content-Encoding',
+      'Idempotency-Key',
+      ...taken,
+    ].join(', '),
     'Access-Control-Max-Age': KEPT_SECONDS,
   });
   return true;

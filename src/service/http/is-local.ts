@@ -2,7 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { hostOf } from '../../web/host-check.ts';
 
-export const isLoopback = (address: string | undefined): boolean => address !== undefined && /^(?:::ffff:)?127\.|^::1$/.test(address);
+export const isLoopback = (address: string | undefined): boolean =>
+  address !== undefined && /^(?:::ffff:)?127\.|^::1$/.test(address);
 /** With another host name the request may come from a page that a browser was tricked into loading (DNS rebinding). */
 const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];

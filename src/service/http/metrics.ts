@@ -40,8 +40,17 @@ export function createMetrics({ openStreams, waitingQueries, memoryBytes }: Obse
         this.set(await read());
       },
     });
-  const requests = counter('service_requests_total', 'Requests by route and HTTP status; 499: the client went away', 'route', 'status');
-  const requestSeconds = histogram('service_request_seconds', 'Time of a request, from its headers to the last byte of the reply', 'route');
+  const requests = counter(
+    'service_requests_total',
+    'Requests by route and HTTP status; 499: the client went away',
+    'route',
+    'status',
+  );
+  const requestSeconds = histogram(
+    'service_request_seconds',
+    'Time of a request, from its headers to the last byte of the reply',
+    'route',
+  );
   const ingested = counter('service_ingested_events_total', 'Events stored', 'dataset');
   const failed = counter('service_failed_events_total', 'Events refused within a request', 'dataset');
   const bytes = counter('service_ingested_bytes_total', 'processedBytes of the replies', 'dataset');

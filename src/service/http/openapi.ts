@@ -52,14 +52,22 @@ export function describeApi(server: FastifyInstance, headerPrefix: string): void
     info: { title: 'Tailrace', version, description: 'Dataset ingestion and queries' },
     security: [{ bearer: [] }],
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
-    components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }, schemas: { Error: jsonSchema(ERROR, 'output') } },
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      schemas: { Error: jsonSchema(ERROR, 'output') },
+    },
   }));
 }
 
 function operation(path: string, doc: Endpoint, tokens: string | undefined, headerPrefix: string): object {
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: text })),
-    ...Object.entries(doc.query?.shape ?? {}).map(([name, { description }]) => ({ name, in: 'query', description, schema: text })),
+    ...Object.entries(doc.query?.shape ?? {}).map(([name, { description }]) => ({
+      name,
+      in: 'query',
+      description,
+      schema: text,
+    })),
     ...Object.entries(doc.headers ?? {}).map(([name, description]) => ({
       name: name.replace(/^\*/, headerPrefix),
       in: 'header',
@@ -82,7 +90,10 @@ function operation(path: string, doc: Endpoint, tokens: string | undefined, head
         : doc.replyText
           ? { 200: { description: 'done', content: { 'text/plain': { schema: text } } } }
           : { 204: { description: 'done, without a body' } }),
-      default: { description: 'refused', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+      default: {
+        description: 'refused',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
     },
   };
 }

@@ -44,7 +44,9 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 function inWords(schema: z.ZodType): string {
   const { properties, items } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   if (properties === undefined) return `an array of ${kindOf(items as JsonSchema)}s`;
-  return `a JSON object with ${Object.entries(properties).map(([key, value]) => `${key} (${kindOf(value as JsonSchema)})`).join(', ')}`; // prettier-ignore
+  return `a JSON object with ${Object.entries(properties)
+    .map(([key, value]) => `${key} (${kindOf(value as JsonSchema)})`)
+    .join(', ')}`;
 }
 
 function kindOf(schema: JsonSchema): string {

@@ -76,7 +76,10 @@ export class EventWriter {
   }
 
   /** Writes the event of an envelope: its `data`, with `time` and `labels` from beside it. */
-  addEnvelope(envelope: { time?: unknown; data: Readonly<Record<string, unknown>>; labels?: unknown }, exact: boolean): void {
+  addEnvelope(
+    envelope: { time?: unknown; data: Readonly<Record<string, unknown>>; labels?: unknown },
+    exact: boolean,
+  ): void {
     this.#start(exact);
     this.#object(this.#root, envelope.data, 1);
     const { time, labels } = envelope;
@@ -111,7 +114,8 @@ export class EventWriter {
     if (this.#hasLabels) this.#labels(labels);
     const given = this.#fieldTime ?? envelopeTime ?? this.#time;
     // A `_time` beside the time that counts is an ordinary field.
-    if (this.#time !== undefined && given !== this.#time) this.#value(this.#child(this.#root, '_user_time'), this.#time, 1);
+    if (this.#time !== undefined && given !== this.#time)
+      this.#value(this.#child(this.#root, '_user_time'), this.#time, 1);
     let time: bigint | string = this.#options.receivedAt;
     if (given !== undefined && given !== null) time = this.#options.readTime(given);
     if (typeof time === 'string') throw new EventFailure(time);
@@ -200,7 +204,8 @@ export class EventWriter {
 
   #structure(node: FieldNode, value: unknown, depth: number): void {
     if (value === null || value === undefined) this.#stage(node, KIND.json, 'null', 0);
-    else if (value instanceof JsonText) this.#stage(node, KIND.json, keepNumber(value, node.name), TYPE_BITS.float | HUGE_BIT);
+    else if (value instanceof JsonText)
+      this.#stage(node, KIND.json, keepNumber(value, node.name), TYPE_BITS.float | HUGE_BIT);
     else if (Array.isArray(value)) {
       this.#checkDeep(node, value, depth + 1);
       this.#stage(node, KIND.json, writeExact(value as ExactValue), TYPE_BITS.array);
@@ -229,7 +234,11 @@ export class EventWriter {
   #checkNumber(value: number): void {
     if (this.#exact) return;
     const isDoubtful =
-      value === 0 ? this.#options.mayBeTiny() : Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value);
+      value === 0
+        ? this.#options.mayBeTiny()
+        : Number.isInteger(value)
+          ? !Number.isSafeInteger(value)
+          : !Number.isFinite(value);
     if (isDoubtful) throw new InexactValue();
   }
 
@@ -250,7 +259,9 @@ export class EventWriter {
     if (node.refusal !== undefined) throw new EventFailure(node.refusal);
     const { maxFields } = this.#options;
     if (node.bits === undefined && this.#fieldCount + ++this.#newFields > maxFields)
-      throw new EventFailure(`adding ${quoteName(node.name)} to dataset fields would exceed the column limit of ${maxFields}`);
+      throw new EventFailure(
+        `adding ${quoteName(node.name)} to dataset fields would exceed the column limit of ${maxFields}`,
+      );
     node.event = this.#event;
     node.at = this.#count;
     const slot = this.#staged[this.#count++];
@@ -268,7 +279,8 @@ export class EventWriter {
     const flat = parent !== this.#root ? `${parent.name}.${key}` : RESERVED.has(key) ? `_user${key}` : key;
     const name = storedName(this.#options.maps, flat);
     let node = this.#nodes.get(name);
-    if (!node) this.#nodes.set(name, (node = newNode(name, this.#options.fields.get(name), this.#options.block.ownOf(name))));
+    if (!node)
+      this.#nodes.set(name, (node = newNode(name, this.#options.fields.get(name), this.#options.block.ownOf(name))));
     parent.children.set(key, node);
     return node;
   }

@@ -23,6 +23,8 @@ export interface FieldNode {
 
 export function newNode(name: string, bits: number | undefined, own: FieldNode['own']): FieldNode {
   const tooLong = Buffer.byteLength(name) > SERVICE_FIELD_NAME_BYTES;
-  const refusal = tooLong ? `the field name ${quote(name)} is longer than ${SERVICE_FIELD_NAME_BYTES} bytes` : undefined;
+  const refusal = tooLong
+    ? `the field name ${quote(name)} is longer than ${SERVICE_FIELD_NAME_BYTES} bytes`
+    : undefined;
   return { name, field: -1, children: new Map(), own, refusal, suspect: name.includes('\\'), bits, event: 0, at: 0 };
 }

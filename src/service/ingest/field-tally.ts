@@ -42,7 +42,8 @@ export class FieldTally {
     let seen = this.#seen.get(id);
     if (!seen) this.#seen.set(id, (seen = { field, kind, count: 0, characters: 0, different: new Set() }));
     seen.count++;
-    if (kind === KIND.integer && seen.different.size <= REPEATED_INTEGERS) seen.different.add(stored === KIND.json ? 0 : value);
+    if (kind === KIND.integer && seen.different.size <= REPEATED_INTEGERS)
+      seen.different.add(stored === KIND.json ? 0 : value);
     if (kind !== KIND.string) return;
     const text = value as string;
     seen.characters += text.length;
@@ -66,7 +67,8 @@ function kindOfMarker(value: FieldValue): Kind | undefined {
 }
 
 function formOf({ kind, count, different, characters }: Seen): OwnForm {
-  if (kind === KIND.integer) return different.size <= REPEATED_INTEGERS && different.size <= count * REPEATED_SHARE ? 'repeated' : 'plain';
+  if (kind === KIND.integer)
+    return different.size <= REPEATED_INTEGERS && different.size <= count * REPEATED_SHARE ? 'repeated' : 'plain';
   if (kind !== KIND.string) return 'plain';
   if (different.size <= count * REPEATED_SHARE) return 'repeated';
   return different.size >= count * UNIQUE_SHARE && characters <= count * UNIQUE_CHARACTERS ? 'unique' : 'plain';

@@ -216,6 +216,8 @@ function write(reader: EventReader, writer: EventWriter, value: unknown, exact: 
 
 const ENVELOPE = new Set(['time', 'data', 'labels']);
 
-function isEnvelope(value: Record<string, unknown>): value is { time?: unknown; data: Record<string, unknown>; labels?: unknown } {
+function isEnvelope(
+  value: Record<string, unknown>,
+): value is { time?: unknown; data: Record<string, unknown>; labels?: unknown } {
   return isObject(value['data']) && Object.keys(value).every((key) => ENVELOPE.has(key));
 }

@@ -34,7 +34,8 @@ const rowsIn = (range: Range): string =>
 /** Shorter replies are kept as text. */
 const PACKED_FROM = 512;
 const COUNT_EVERY_MS = 10_000;
-const textOf = (kept: unknown): string => (typeof kept === 'string' ? kept : inflateRawSync(kept as Uint8Array).toString());
+const textOf = (kept: unknown): string =>
+  typeof kept === 'string' ? kept : inflateRawSync(kept as Uint8Array).toString();
 
 const anyOf = (conditions: readonly string[]): string => `(${conditions.join(') or (')})`;
 
@@ -108,7 +109,8 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
       minTime: row['min_time'] as bigint,
       maxTime: row['max_time'] as bigint,
     }));
-  for (const [dataset, entries] of Map.groupBy(listUnfinished(), (entry) => entry.dataset)) await settle(dataset, entries);
+  for (const [dataset, entries] of Map.groupBy(listUnfinished(), (entry) => entry.dataset))
+    await settle(dataset, entries);
 
   const answer = async (dataset: number, key: string, work: () => Promise<string>): Promise<string> => {
     const kept = find.get(dataset, key);
@@ -147,7 +149,16 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
      * is too long to be kept. Synchronous; call it in a transaction.
      */
     begin(dataset: number, key: string, range: Range, reply: string, shorter: (failures: number) => string): void {
-      add.run(dataset, key, range.firstRow, range.rows, range.minTime, range.maxTime, keep(reply, shorter), range.rows === 0 ? 1 : 0);
+      add.run(
+        dataset,
+        key,
+        range.firstRow,
+        range.rows,
+        range.minTime,
+        range.maxTime,
+        keep(reply, shorter),
+        range.rows === 0 ? 1 : 0,
+      );
       const n = (counts.get(dataset) ?? (count.get(dataset)?.['n'] as number)) + 1;
       counts.set(dataset, n);
       if (n <= SERVICE_KEPT_KEYS * 1.5) return;

@@ -41,7 +41,10 @@ export function chooseOwnFields(catalog: Catalog, log: Log, sample: number) {
         await catalog.addColumns(dataset, wanted);
         log.info({ dataset: dataset.name, columns: wanted.length }, 'common fields have columns of their own now');
       } catch (error) {
-        log.warn({ dataset: dataset.name, error: messageOf(error) }, 'common fields could not be given columns of their own');
+        log.warn(
+          { dataset: dataset.name, error: messageOf(error) },
+          'common fields could not be given columns of their own',
+        );
       }
     },
   };

@@ -44,7 +44,10 @@ export function formatOf(contentType: string | undefined): Format {
 
 function checkCount(count: number): void {
   if (count > SERVICE_REQUEST_EVENTS)
-    throw new ApiError(413, `more than ${SERVICE_REQUEST_EVENTS} events in one request: send fewer; nothing was stored`);
+    throw new ApiError(
+      413,
+      `more than ${SERVICE_REQUEST_EVENTS} events in one request: send fewer; nothing was stored`,
+    );
 }
 
 const tooManyValues = (most: number): ApiError =>
@@ -79,7 +82,8 @@ function addLines(lines: string[], text: string): void {
 }
 
 /** One JSON value a line; blank lines do not count. */
-export const readNdjson = (body: Buffer, mostValues = Number.POSITIVE_INFINITY): EventReader => readLines(linesOfBody(body), mostValues);
+export const readNdjson = (body: Buffer, mostValues = Number.POSITIVE_INFINITY): EventReader =>
+  readLines(linesOfBody(body), mostValues);
 
 /** What a number that is too small for a double has in its text: a long exponent, or many zeros. */
 const TINY = /[eE]-\d{3}|0{200}/;
@@ -152,7 +156,8 @@ export function readJson(text: string, mostValues = Number.POSITIVE_INFINITY): E
     if (!objects) throw badRequest(`the body is not JSON: ${messageOf(error)}`);
     return { ...readLines(objects, mostValues), envelopes: true, scalars: false };
   }
-  if (typeof parsed !== 'object' || parsed === null) throw badRequest('the body is not a JSON array of events, nor an event');
+  if (typeof parsed !== 'object' || parsed === null)
+    throw badRequest('the body is not a JSON array of events, nor an event');
   const values = listOf(parsed);
   checkCount(values.length);
   let exact: unknown[] | undefined;
@@ -195,7 +200,8 @@ export function readCsv(
       // The first record is the names, unless they were given.
       cast: (value, { quoting, records, index }) => {
         if (++values > mostValues) throw tooManyValues(mostValues);
-        if (index >= SERVICE_CSV_COLUMNS) throw badRequest(`line ${records + 1} has more than ${SERVICE_CSV_COLUMNS} columns`);
+        if (index >= SERVICE_CSV_COLUMNS)
+          throw badRequest(`line ${records + 1} has more than ${SERVICE_CSV_COLUMNS} columns`);
         return quoting || (!columns && records === 0) ? value : held(typed(value));
       },
       relax_column_count: true,
@@ -204,7 +210,8 @@ export function readCsv(
       on_skip: (error) => {
         push(error ?? new Error('the row cannot be read'));
         quoted += error?.message.length ?? 0;
-        if (quoted > SERVICE_CSV_QUOTED_CHARS) throw badRequest('the body is not CSV: too many quotes stand in the wrong place');
+        if (quoted > SERVICE_CSV_QUOTED_CHARS)
+          throw badRequest('the body is not CSV: too many quotes stand in the wrong place');
         return undefined;
       },
       on_record: (record: unknown[]) => {
@@ -231,7 +238,15 @@ export function readCsv(
       if (value !== undefined) event[names[column]!] = value instanceof BigCell ? value.value : value;
     return event;
   };
-  return { count: rows.length, read, readExact: read, mayBeTiny: () => false, lossy: false, envelopes: false, scalars: false };
+  return {
+    count: rows.length,
+    read,
+    readExact: read,
+    mayBeTiny: () => false,
+    lossy: false,
+    envelopes: false,
+    scalars: false,
+  };
 }
 
 function headerOf(row: unknown[] | Error | undefined): string[] {

@@ -4,7 +4,14 @@
  * one: `unix`, `unixms`, `unixus`, `unixnano`, `rfc3339` or a Go layout.
  */
 import { compileLayout, parseLayout } from '../../core/time/go-layout.ts';
-import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixInteger, readUnixTime } from '../../core/time/time-text.ts';
+import {
+  isUnixText,
+  MAX_TIME_NS,
+  MIN_TIME_NS,
+  readIsoTime,
+  readUnixInteger,
+  readUnixTime,
+} from '../../core/time/time-text.ts';
 import { JsonText } from '../../json/exact-reader.ts';
 
 /** Nanoseconds since 1970, or the reason why the value is no timestamp. */
@@ -32,7 +39,8 @@ function inRange(time: bigint | string, value: unknown): bigint | string {
 function plainReader(format: string): TimeReader {
   switch (format.toLowerCase()) {
     case '':
-      return (value) => (typeof value === 'string' && !isUnixText(value) ? readIso(value) : readNumber(value, undefined));
+      return (value) =>
+        typeof value === 'string' && !isUnixText(value) ? readIso(value) : readNumber(value, undefined);
     case 'rfc3339':
       return (value) => (typeof value === 'string' ? readIso(value) : unreadable(value, 'an RFC 3339 time'));
     case 'unix':
@@ -47,13 +55,17 @@ function plainReader(format: string): TimeReader {
   }
   const layout = compileLayout(format);
   return (value) => {
-    if (typeof value !== 'string' && typeof value !== 'number') return unreadable(value, `a time of the format ${show(format)}`);
+    if (typeof value !== 'string' && typeof value !== 'number')
+      return unreadable(value, `a time of the format ${show(format)}`);
     const time = parseLayout(layout, String(value));
-    return typeof time === 'string' ? `${unreadable(value, `a time of the format ${show(format)}`)}: ${time}` : toNanos(time);
+    return typeof time === 'string'
+      ? `${unreadable(value, `a time of the format ${show(format)}`)}: ${time}`
+      : toNanos(time);
   };
 }
 
-const toNanos = (time: { readonly ms: number; readonly ns: number }): bigint => BigInt(time.ms) * 1_000_000n + BigInt(time.ns);
+const toNanos = (time: { readonly ms: number; readonly ns: number }): bigint =>
+  BigInt(time.ms) * 1_000_000n + BigInt(time.ns);
 
 function unreadable(value: unknown, wanted: string): string {
   return `cannot read ${show(value)} as ${wanted}`;

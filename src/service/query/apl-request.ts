@@ -30,7 +30,9 @@ export type AplBody = z.infer<typeof APL_BODY>;
 export const QUERY_PARAMETERS = z.object({
   format: oneOf('tabular', 'legacy').describe('tabular, or legacy, the default'),
   nocache: flagParameter('true: nothing that an earlier query left behind is used'),
-  saveAsKind: oneOf('analytics', 'stream', 'apl').describe('analytics, stream or apl: the reply names a history id in a header'),
+  saveAsKind: oneOf('analytics', 'stream', 'apl').describe(
+    'analytics, stream or apl: the reply names a history id in a header',
+  ),
   'streaming-duration': z
     .string()
     .default('')
@@ -44,7 +46,10 @@ export type QueryParameters = z.infer<typeof QUERY_PARAMETERS>;
 
 function oneOf(...values: readonly string[]) {
   const wanted = `wanted ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
-  return z.string().default('').refine((text) => text === '' || values.includes(text), wanted); // prettier-ignore
+  return z
+    .string()
+    .default('')
+    .refine((text) => text === '' || values.includes(text), wanted);
 }
 
 /** Milliseconds. `auto` leaves it to the service, which answers at once. Go clients send a plain count of ns. */
@@ -71,6 +76,8 @@ export function readCursor(cursor: string, include: boolean): Cursor | undefined
 }
 
 /** Values for names in the text. */
-export function readVariables(variables: Readonly<Record<string, unknown>> | null | undefined): ReadonlyMap<string, Constant> {
+export function readVariables(
+  variables: Readonly<Record<string, unknown>> | null | undefined,
+): ReadonlyMap<string, Constant> {
   return new Map(Object.entries(variables ?? {}).map(([name, value]) => [name, constantOf(value)]));
 }

@@ -47,14 +47,29 @@ interface Asked {
 }
 
 /** Rows need only their times and ids. */
-const ONLY_TIME: Stage = { kind: 'project', columns: [{ name: '_time', node: { kind: 'column', type: 'datetime', name: '_time' } }] };
+const ONLY_TIME: Stage = {
+  kind: 'project',
+  columns: [{ name: '_time', node: { kind: 'column', type: 'datetime', name: '_time' } }],
+};
 
 export function openDeletes({ catalog, engine, trimmer, columnsOf, turns, running }: DeleteParts) {
-  const find = async (tree: Tree, dataset: Dataset, body: Parameters<typeof readRange>[0], { signal }: RunningQuery) => {
+  const find = async (
+    tree: Tree,
+    dataset: Dataset,
+    body: Parameters<typeof readRange>[0],
+    { signal }: RunningQuery,
+  ) => {
     const request = {
-      datasets: [dataset], datasetsOf: () => [dataset], range: readRange(body), step: undefined, limit: SERVICE_DELETED_EVENTS,
-      cursor: undefined, cursorText: '', startedAt: performance.now(), options: { signal, fresh: true },
-    }; // prettier-ignore
+      datasets: [dataset],
+      datasetsOf: () => [dataset],
+      range: readRange(body),
+      step: undefined,
+      limit: SERVICE_DELETED_EVENTS,
+      cursor: undefined,
+      cursorText: '',
+      startedAt: performance.now(),
+      options: { signal, fresh: true },
+    };
     const { answer } = await runQuery(engine, request, () => ({ ...tree, stages: [...tree.stages, ONLY_TIME] }), []);
     const at = answer.table.eventAt!;
     const events = [...answer.rows].map((row) => ({ time: BigInt(String(row[at])), id: BigInt(String(row[at + 2])) }));
@@ -63,7 +78,10 @@ export function openDeletes({ catalog, engine, trimmer, columnsOf, turns, runnin
   const remove = async (dataset: Dataset, ids: readonly bigint[]): Promise<number> => {
     let deleted = 0;
     for (let from = 0; from < ids.length; from += SERVICE_DELETED_ROW_IDS)
-      deleted += await trimmer.remove(dataset, `_rowId in (${ids.slice(from, from + SERVICE_DELETED_ROW_IDS).join(', ')})`);
+      deleted += await trimmer.remove(
+        dataset,
+        `_rowId in (${ids.slice(from, from + SERVICE_DELETED_ROW_IDS).join(', ')})`,
+      );
     return deleted;
   };
 
@@ -81,8 +99,11 @@ export function openDeletes({ catalog, engine, trimmer, columnsOf, turns, runnin
       const virtual = virtualOf(query, variables, found, columnsOf);
       used = virtual.used;
       const tree = planOf(query, variables, virtual.eventsOf);
-      const other = tree.stages.find((stage) => stage.kind !== 'where' && !(stage.kind === 'extend' && stage.isVirtual === true));
-      if (tree.source.kind !== 'datasets' || other) throw badRequest('a delete takes a dataset and where, and no other step');
+      const other = tree.stages.find(
+        (stage) => stage.kind !== 'where' && !(stage.kind === 'extend' && stage.isVirtual === true),
+      );
+      if (tree.source.kind !== 'datasets' || other)
+        throw badRequest('a delete takes a dataset and where, and no other step');
       const isLong = isLongQuery(engine, [[dataset]], readRange(body));
       return await turns.run(queryHolder(request), isLong, under.signal, () =>
         catalog.use(dataset.name, async () => {
@@ -90,9 +111,17 @@ export function openDeletes({ catalog, engine, trimmer, columnsOf, turns, runnin
           const { matched, events } = await find(tree, dataset, body, under);
           const isWhole = events.length === matched;
           if (body.commit === true && !isWhole)
-            throw badRequest(`${matched} events match, and at most ${SERVICE_DELETED_EVENTS} can be deleted at once: narrow startTime and endTime`); // prettier-ignore
+            throw badRequest(
+              `${matched} events match, and at most ${SERVICE_DELETED_EVENTS} can be deleted at once: narrow startTime and endTime`,
+            );
           under.signal.throwIfAborted();
-          const rowsDeleted = body.commit === true ? await remove(dataset, events.map(({ id }) => id)) : 0; // prettier-ignore
+          const rowsDeleted =
+            body.commit === true
+              ? await remove(
+                  dataset,
+                  events.map(({ id }) => id),
+                )
+              : 0;
           const [newest, oldest] = [events[0], events.at(-1)];
           return {
             rowsMatched: matched,

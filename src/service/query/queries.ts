@@ -111,7 +111,12 @@ export function openQueries(parts: QueryParts) {
     }
     return send(reply, parameters, room, written);
   };
-  const send = (reply: FastifyReply, parameters: QueryParameters, room: Held, { text, bytesRead }: Written): FastifyReply => {
+  const send = (
+    reply: FastifyReply,
+    parameters: QueryParameters,
+    room: Held,
+    { text, bytesRead }: Written,
+  ): FastifyReply => {
     const bytes = text.size();
     if (!room.resize(bytes)) throw tooMuchUnread();
     void reply.header(`${headerPrefix}Bytes-Read`, bytesRead);
@@ -122,7 +127,9 @@ export function openQueries(parts: QueryParts) {
       ? reply.send(Buffer.concat(text.pieces()))
       : reply
           .header('Content-Length', bytes)
-          .send(Readable.from(text.chunks(SERVICE_REPLY_PIECE), { objectMode: false, highWaterMark: SERVICE_REPLY_PIECE }));
+          .send(
+            Readable.from(text.chunks(SERVICE_REPLY_PIECE), { objectMode: false, highWaterMark: SERVICE_REPLY_PIECE }),
+          );
   };
 
   const apl = ({ body: sent, query: asked, request, reply }: Request<AplBody>): Promise<FastifyReply> => {
@@ -154,7 +161,10 @@ export function openQueries(parts: QueryParts) {
       }
     });
   };
-  const legacy = (name: string, { body: sent, query: asked, request, reply }: Request<LegacyBody>): Promise<FastifyReply> => {
+  const legacy = (
+    name: string,
+    { body: sent, query: asked, request, reply }: Request<LegacyBody>,
+  ): Promise<FastifyReply> => {
     const parameters = asked();
     const body = sent();
     return running.track({ request, reply, text: () => JSON.stringify(body) }, async (under) => {
@@ -175,7 +185,11 @@ export function openQueries(parts: QueryParts) {
 }
 
 type Query = ReturnType<typeof readQuery>;
-type Run = (request: QueryRequest, stagesOf: Parameters<typeof runQuery>[2], messages: readonly Message[]) => ReturnType<typeof runQuery>;
+type Run = (
+  request: QueryRequest,
+  stagesOf: Parameters<typeof runQuery>[2],
+  messages: readonly Message[],
+) => ReturnType<typeof runQuery>;
 type Apl = ReturnType<typeof withText<AplBody>>;
 
 /** The body of a reply, and what its headers say of it: the API defines every key of the body. */
@@ -193,10 +207,16 @@ function askedOf(body: Apl, parameters: QueryParameters): Asked {
   const include = body.includeCursor === true || parameters.includeCursor;
   const resolution = body.queryOptions?.['resolution'];
   return {
-    range: readRange(body), step: stepOf(typeof resolution === 'string' ? resolution : ''), limit: body.limit || body.defaultLimit || undefined,
-    cursor: readCursor(cursorText, include), cursorText, include, startedAt: performance.now(), hints: cursorText === '' && parameters['streaming-duration'] === 0,
+    range: readRange(body),
+    step: stepOf(typeof resolution === 'string' ? resolution : ''),
+    limit: body.limit || body.defaultLimit || undefined,
+    cursor: readCursor(cursorText, include),
+    cursorText,
+    include,
+    startedAt: performance.now(),
+    hints: cursorText === '' && parameters['streaming-duration'] === 0,
   };
-} // prettier-ignore
+}
 
 async function runApl(
   run: Run,
@@ -209,7 +229,12 @@ async function runApl(
 ): Promise<Written> {
   const { datasets, limit, cursorText, include } = request;
   const { line, column } = placeOf(body.apl, query.datasets[0]?.at ?? 0);
-  const implicitEnd: Message = { priority: 'warn', count: 1, code: 'apl_implicitendtimeofnowapplied_1', msg: `line: ${line}, col: ${column}: implicit end time of 'now' applied` }; // prettier-ignore
+  const implicitEnd: Message = {
+    priority: 'warn',
+    count: 1,
+    code: 'apl_implicitendtimeofnowapplied_1',
+    msg: `line: ${line}, col: ${column}: implicit end time of 'now' applied`,
+  };
   const ran = await run(request, plan, [...(body.endTime ? [] : [implicitEnd]), ...query.options.map(ignoredOption)]);
 
   const { answer, program, status, start, end } = ran;
@@ -225,9 +250,14 @@ async function runApl(
     return { text, bytesRead: answer.bytesRead, rowsMatched: answer.rowsMatched };
   }
   const echo = echoOf(ran.stages, {
-    startTime: start, endTime: end, limit, cursor: cursorText,
-    includeCursor: include, step: program.series?.width ?? ran.step, series: program.series !== undefined,
-  }); // prettier-ignore
+    startTime: start,
+    endTime: end,
+    limit,
+    cursor: cursorText,
+    includeCursor: include,
+    step: program.series?.width ?? ran.step,
+    series: program.series !== undefined,
+  });
   text.add(`{"format":"legacy","status":${JSON.stringify(status)},`);
   writeLegacy(text, answer, program);
   text.add(`,${meta},"request":${JSON.stringify(echo)}}`);
@@ -238,20 +268,26 @@ async function runApl(
 function legacyFrameOf(body: LegacyBody, parameters: QueryParameters) {
   const cursorText = body.cursor || body.continuationToken || parameters.cursor;
   const option = body.queryOptions?.['resolution'];
-  const resolution = body.resolution && body.resolution !== 'auto' ? body.resolution : typeof option === 'string' ? option : '';
+  const resolution =
+    body.resolution && body.resolution !== 'auto' ? body.resolution : typeof option === 'string' ? option : '';
   const cursor = readCursor(cursorText, body.includeCursor === true || parameters.includeCursor);
   return { range: readRange(body), step: stepOf(resolution), limit: body.limit || undefined, cursor, cursorText };
 }
 
 /** Throws an `ApiError` 400. */
-function stagesOf(body: LegacyBody, { range, step }: ReturnType<typeof legacyFrameOf>, dataRange: bigint, columns: readonly Column[]): Stage[] {
+function stagesOf(
+  body: LegacyBody,
+  { range, step }: ReturnType<typeof legacyFrameOf>,
+  dataRange: bigint,
+  columns: readonly Column[],
+): Stage[] {
   try {
     return legacyStages(body, { now: range.now, step: step ?? autoStep(dataRange), range: dataRange, columns });
   } catch (error) {
     // There is no text that the place could be in.
     throw error instanceof AplError ? badRequest(error.message) : error;
   }
-} // prettier-ignore
+}
 
 async function runLegacy(
   run: Run,

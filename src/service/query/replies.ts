@@ -40,7 +40,10 @@ const MATCH = z.object({ _time: time, _sysTime: time, _rowId: z.string(), data: 
 const LEGACY = {
   status: STATUS,
   matches: list(MATCH),
-  buckets: z.object({ series: list(z.object({ startTime: time, endTime: time, groups: list(GROUP) })), totals: list(GROUP) }),
+  buckets: z.object({
+    series: list(z.object({ startTime: time, endTime: time, groups: list(GROUP) })),
+    totals: list(GROUP),
+  }),
 };
 const DATASETS = {
   datasetNames: z.array(z.string()),
@@ -54,11 +57,20 @@ const DATASETS = {
 /** Of the per-dataset endpoint. */
 export const LEGACY_REPLY = z.object({ ...LEGACY, fieldsMeta: z.array(FIELD) });
 
-const APL_LEGACY = z.object({ format: z.literal('legacy'), ...LEGACY, ...DATASETS, request: z.looseObject({ resolution: z.string() }) });
+const APL_LEGACY = z.object({
+  format: z.literal('legacy'),
+  ...LEGACY,
+  ...DATASETS,
+  request: z.looseObject({ resolution: z.string() }),
+});
 
 const ORDER = z.object({ field: z.string(), desc: z.boolean() });
 const NAMED = z.object({ name: z.string() });
-const AGGREGATION = z.object({ name: z.string(), fields: z.array(z.string()).optional(), args: z.array(z.unknown()).optional() });
+const AGGREGATION = z.object({
+  name: z.string(),
+  fields: z.array(z.string()).optional(),
+  args: z.array(z.unknown()).optional(),
+});
 const TABLE_FIELD = z.object({
   name: z.string(),
   type: z.string(),
@@ -71,7 +83,10 @@ const TABLE = z.object({
   order: z.array(ORDER),
   groups: z.array(NAMED),
   range: z.object({ field: z.string(), start: time, end: time }).register(CLIENT_TYPES, looser),
-  buckets: z.object({ field: z.string(), size: z.number() }).optional().describe('Of a summary by time; the size is in nanoseconds.'),
+  buckets: z
+    .object({ field: z.string(), size: z.number() })
+    .optional()
+    .describe('Of a summary by time; the size is in nanoseconds.'),
   columns: z.array(z.array(z.unknown())).describe('One list for each field, one value in it for each row.'),
 });
 const APL_TABULAR = z.object({ format: z.literal('tabular'), status: STATUS, tables: z.array(TABLE), ...DATASETS });

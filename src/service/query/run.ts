@@ -45,7 +45,10 @@ export interface RequestRange {
 }
 
 /** Throws an `ApiError` 400 that names the bound. */
-export function readRange({ startTime, endTime }: Partial<Record<'startTime' | 'endTime', string | null | undefined>>): RequestRange {
+export function readRange({
+  startTime,
+  endTime,
+}: Partial<Record<'startTime' | 'endTime', string | null | undefined>>): RequestRange {
   const now = BigInt(Date.now()) * 1_000_000n;
   return {
     now,
@@ -61,7 +64,12 @@ export interface Range {
 }
 
 /** `treeOf` makes the tree once the range is known. Throws an `ApiError` or an `AplError`. */
-export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (range: Range) => Pick<Tree, 'source' | 'stages'>, messages: readonly Message[]) {
+export async function runQuery(
+  engine: Engine,
+  request: QueryRequest,
+  treeOf: (range: Range) => Pick<Tree, 'source' | 'stages'>,
+  messages: readonly Message[],
+) {
   const { datasetsOf, options } = request;
   const { now, start } = request.range;
   // The end is exclusive. By default it is the end of this millisecond, so that events stored just now are in the range.
@@ -73,7 +81,10 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
   const { environment } = range;
   const asked = { start, end };
   const planned = { datasetsOf, environment, bounds: asked, limit: undefined, cursor: undefined };
-  const firstRow = async (rows: Pick<Tree, 'source' | 'stages'>, own = options): Promise<readonly (Cell | undefined)[]> => {
+  const firstRow = async (
+    rows: Pick<Tree, 'source' | 'stages'>,
+    own = options,
+  ): Promise<readonly (Cell | undefined)[]> => {
     const { sql, columns } = programOf(rows, planned).rows;
     const [row = []] = (await engine.query(sql, environment.params.values, own)).rows;
     return columns.map(({ facets: [facet] }) => (facet ? row[facet[1]] : undefined));
@@ -85,20 +96,43 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
     return { program, answer: await answerOf(program, engine, environment.params.values, options, all.rows) };
   };
   // For a page of events the engine needs less memory when it compares times first: without that, wide events exceed a small limit.
-  const isPage = !stages.some(({ kind }) => kind === 'where' || kind === 'summarize' || kind === 'fold' || kind === 'series' || kind === 'nested');
+  const isPage = !stages.some(
+    ({ kind }) => kind === 'where' || kind === 'summarize' || kind === 'fold' || kind === 'series' || kind === 'nested',
+  );
   const needed = isPage ? asked : neededBounds(asked, extents);
   let { program, answer } = await run(needed);
   const isLess = needed.start !== start || needed.end !== end;
   // Events that arrived meanwhile may be outside the range.
-  if (isLess && !stillMet(needed, asked, extents, await extentsOf(engine, request))) ({ program, answer } = await run(asked));
-  const hints = answer.rowsMatched > 0 || request.hints !== true ? [] : await hintsOf(options.signal, () => neverTrue(tree, request.datasets, (rows) => firstRow(rows, { ...options, seconds: SERVICE_QUERY_HINT_SECONDS })));
+  if (isLess && !stillMet(needed, asked, extents, await extentsOf(engine, request)))
+    ({ program, answer } = await run(asked));
+  const hints =
+    answer.rowsMatched > 0 || request.hints !== true
+      ? []
+      : await hintsOf(options.signal, () =>
+          neverTrue(tree, request.datasets, (rows) =>
+            firstRow(rows, { ...options, seconds: SERVICE_QUERY_HINT_SECONDS }),
+          ),
+        );
   const numGroups = answer.totals ? answer.totals.length : program.aggregated ? answer.rows.length : 0;
   const status = statusOf(answer, {
-    startedAt: request.startedAt, start, end, data, cursor: request.cursorText, numGroups,
+    startedAt: request.startedAt,
+    start,
+    end,
+    data,
+    cursor: request.cursorText,
+    numGroups,
     messages: [...messages, ...warnings(program, answer), ...hints],
   });
-  return { answer, program, stages, status, start: start === undefined ? NO_TIME : formatTime(start), end: formatTime(end), step: environment.step };
-} // prettier-ignore
+  return {
+    answer,
+    program,
+    stages,
+    status,
+    start: start === undefined ? NO_TIME : formatTime(start),
+    end: formatTime(end),
+    step: environment.step,
+  };
+}
 
 /** A question that takes too long, or more memory than there is, is left without an answer. */
 async function hintsOf(signal: AbortSignal | undefined, ask: () => Promise<readonly string[]>): Promise<Message[]> {
@@ -127,17 +161,29 @@ function neededBounds({ start, end }: Bounds, extents: readonly Extent[]): Bound
 function stillMet(used: Bounds, asked: Bounds, before: readonly Extent[], after: readonly Extent[]): boolean {
   const { start, end } = neededBounds(asked, after);
   const isSameReading = after.every(({ reading }, n) => reading === before[n]!.reading);
-  return isSameReading && (used.start !== undefined || start === undefined) && (used.end !== undefined || end === undefined);
+  return (
+    isSameReading && (used.start !== undefined || start === undefined) && (used.end !== undefined || end === undefined)
+  );
 }
 
-function environmentOf({ range: { now, start, end: given }, step }: QueryRequest, end: bigint, data: Extent | undefined): Range {
+function environmentOf(
+  { range: { now, start, end: given }, step }: QueryRequest,
+  end: bigint,
+  data: Extent | undefined,
+): Range {
   const min = data?.min ?? now;
   const max = data?.max ?? now;
   const from = start === undefined || start <= MIN_TIME_NS ? min : start;
   // Without an end the range goes up to the last event, if that was before now.
   const to = given === undefined && max < now ? max + 1n : end;
   const dataRange = (max < to ? max + 1n : to) - (min > from ? min : from);
-  const environment = { params: new Params(), now, start: from, end: to > from ? to : from + 1n, step: step ?? autoStep(to - from) };
+  const environment = {
+    params: new Params(),
+    now,
+    start: from,
+    end: to > from ? to : from + 1n,
+    step: step ?? autoStep(to - from),
+  };
   return { environment, dataRange };
 }
 
@@ -152,17 +198,27 @@ export function stepOf(resolution: string): bigint | undefined {
 function warnings(program: Program, { cut }: Answer): Message[] {
   const { missing, alwaysTrue, dataset } = program;
   const messages: Message[] = [];
-  const warn = (code: string, msg: string, count = 1): void => void messages.push({ priority: 'warn', count, code, msg });
+  const warn = (code: string, msg: string, count = 1): void =>
+    void messages.push({ priority: 'warn', count, code, msg });
   if (alwaysTrue)
-    warn('apl_whereclausealwaysevaluatestoTRUEwhichwillincludealldata_1', 'where clause always evaluates to TRUE, which will include all data');
-  const [gone, never] = [true, false].map((had) => new Set([...missing].filter((name) => had === (OWN_FIELDS.includes(name) || dataset.fields.has(name))))) as [Set<string>, Set<string>];
+    warn(
+      'apl_whereclausealwaysevaluatestoTRUEwhichwillincludealldata_1',
+      'where clause always evaluates to TRUE, which will include all data',
+    );
+  const [gone, never] = [true, false].map(
+    (had) => new Set([...missing].filter((name) => had === (OWN_FIELDS.includes(name) || dataset.fields.has(name)))),
+  ) as [Set<string>, Set<string>];
   const named = (names: ReadonlySet<string>): string => [...names].slice(0, 20).map(quote).join(', ');
   if (gone.size > 0) warn('missing_column', `an earlier step left out ${named(gone)}: null is used`, gone.size);
   if (never.size > 0)
-    warn('missing_column', `no event of the dataset ever had ${named(never)}: null is used${quotes(program)}${guesses(never, dataset)}`, never.size);
+    warn(
+      'missing_column',
+      `no event of the dataset ever had ${named(never)}: null is used${quotes(program)}${guesses(never, dataset)}`,
+      never.size,
+    );
   if (cut) warn('too_many_groups', `only the first ${SERVICE_QUERY_MAX_EVENTS} groups are listed`);
   return messages;
-} // prettier-ignore
+}
 
 /** Names that a field is compared with are likely texts. */
 function quotes({ missing, compared }: Program): string {

@@ -70,9 +70,13 @@ export function openRunningQueries(headerPrefix: string) {
         token,
         own.set(id, {
           list: () => ({
-            id, text: cut(text()), datasets: [...datasets], startTime: startedAt.toISOString(), state,
+            id,
+            text: cut(text()),
+            datasets: [...datasets],
+            startTime: startedAt.toISOString(),
+            state,
             elapsedTime: Math.max(1, Math.round((performance.now() - request.startedAt) * 1000)),
-          }), // prettier-ignore
+          }),
           end: (reason) => {
             ending.abort(reason);
             return ended.promise;
@@ -102,13 +106,17 @@ export function openRunningQueries(headerPrefix: string) {
   };
 }
 
-const stopping = (): ApiError => new ApiError(503, 'the service stops: ask again once it is back', { 'Retry-After': '5' });
+const stopping = (): ApiError =>
+  new ApiError(503, 'the service stops: ask again once it is back', { 'Retry-After': '5' });
 
-const cut = (text: string): string => (text.length > SERVICE_LISTED_QUERY_CHARS ? `${text.slice(0, SERVICE_LISTED_QUERY_CHARS)}…` : text);
+const cut = (text: string): string =>
+  text.length > SERVICE_LISTED_QUERY_CHARS ? `${text.slice(0, SERVICE_LISTED_QUERY_CHARS)}…` : text;
 
 /** Undefined where the client names none. Throws an `ApiError` 400. */
 function readId(header: string, given: string | readonly string[] | undefined): string | undefined {
   if (given === undefined) return undefined;
   if (typeof given === 'string' && given.length <= SERVICE_QUERY_ID_CHARS && /^[\w-]+$/.test(given)) return given;
-  throw badRequest(`${header} ${quote(String(given))}: wanted 1 to ${SERVICE_QUERY_ID_CHARS} letters of ASCII, digits, _ and -`);
+  throw badRequest(
+    `${header} ${quote(String(given))}: wanted 1 to ${SERVICE_QUERY_ID_CHARS} letters of ASCII, digits, _ and -`,
+  );
 }

@@ -46,7 +46,11 @@ export class QueryTurns {
  * Judged by the rows in the range, where the engine knows them, as if they were spread evenly over the time that the dataset has. `named`: the
  * datasets of each name in the query, which may join every row of one with every row of the next.
  */
-export function isLongQuery(engine: Engine, named: readonly (readonly Dataset[])[], { start, end, now }: RequestRange): boolean {
+export function isLongQuery(
+  engine: Engine,
+  named: readonly (readonly Dataset[])[],
+  { start, end, now }: RequestRange,
+): boolean {
   const rowsOf = ({ table }: Dataset): number => {
     const extent = engine.knownExtent(table);
     if (!extent || extent.max < extent.min) return 0;

@@ -62,7 +62,8 @@ export async function moveToCluster(options: MoveOptions): Promise<{ datasets: n
 
     const datasets = metadata.db.prepare('select id, name from datasets order by id').all();
     let rows = 0;
-    for (const row of datasets) rows += await moveTable(Number(row['id']), String(row['name']), from, to, metadata, options);
+    for (const row of datasets)
+      rows += await moveTable(Number(row['id']), String(row['name']), from, to, metadata, options);
     metadata.transaction(() => {
       metadata.setFact('engine', 'clickhouse');
       metadata.db.exec("delete from facts where name like 'moved:%'");
@@ -112,15 +113,20 @@ async function moveTable(
   metadata.forgetFact(fact);
   // Between two runs the service may have stored older events, or trimmed some.
   if (known !== undefined) return moveTable(id, dataset, from, to, metadata, options);
-  throw new TailraceError('E_MOVE', `the dataset ${dataset} did not arrive complete: ${here} here, ${there} there (rows and checksum)`, {
-    fix: 'run the move again: it repeats this dataset',
-  });
+  throw new TailraceError(
+    'E_MOVE',
+    `the dataset ${dataset} did not arrive complete: ${here} here, ${there} there (rows and checksum)`,
+    {
+      fix: 'run the move again: it repeats this dataset',
+    },
+  );
 }
 
 /** The number of rows, and a checksum that does not depend on the order of rows and keys. */
 async function checksum(engine: Engine, table: string, own: readonly OwnColumn[]): Promise<string> {
   const maps = MAPS.map(
-    ({ column }) => `arraySum(arrayMap((k, v) -> cityHash64('${column}', k, v), mapKeys(${column}), mapValues(${column})))`,
+    ({ column }) =>
+      `arraySum(arrayMap((k, v) -> cityHash64('${column}', k, v), mapKeys(${column}), mapValues(${column})))`,
   );
   const columns = own.map(({ name }) => `cityHash64('${name}', isNull(${name}), ifNull(toString(${name}), ''))`);
   const hashes = ['cityHash64(_time, _sysTime, _rowId)', ...maps, ...columns];

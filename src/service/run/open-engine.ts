@@ -14,7 +14,12 @@ export interface OpenOptions extends EngineOptions {
 }
 
 /** `engine` is `embedded` or `clickhouse://…`. Throws a `TailraceError`. */
-export async function openEngine(engine: string, metadata: Metadata, dataDir: string, options: OpenOptions): Promise<Engine> {
+export async function openEngine(
+  engine: string,
+  metadata: Metadata,
+  dataDir: string,
+  options: OpenOptions,
+): Promise<Engine> {
   const { log, env } = options;
   if (engine !== 'embedded' && !engine.startsWith('clickhouse://'))
     throw new UsageError('E_ENGINE', `--engine ${JSON.stringify(hidePassword(engine))} is not known`, {
@@ -42,7 +47,12 @@ async function openEmbedded(dataDir: string, options: EngineOptions): Promise<En
 }
 
 /** Opens the cluster as the folder's own. */
-export async function openCluster(address: ClickhouseAddress, metadata: Metadata, options: EngineOptions, log: Log): Promise<Engine> {
+export async function openCluster(
+  address: ClickhouseAddress,
+  metadata: Metadata,
+  options: EngineOptions,
+  log: Log,
+): Promise<Engine> {
   const { openClickhouse } = await import('../engine/clickhouse.ts');
   const instance = metadata.fact('instance') ?? randomUUID();
   metadata.setFact('instance', instance);

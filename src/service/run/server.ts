@@ -73,7 +73,8 @@ export interface HttpOptions {
 
 /** A server without routes: each part registers its own. */
 export function createServer(options: HttpOptions): FastifyInstance {
-  const { auth, rateLimit, headerPrefix, ownHosts, corsOrigins, requestSeconds, leastRate, jsonBytes, replies, log } = options;
+  const { auth, rateLimit, headerPrefix, ownHosts, corsOrigins, requestSeconds, leastRate, jsonBytes, replies, log } =
+    options;
   const cors = { origins: corsOrigins, headerPrefix };
   const traceHeader = `${headerPrefix}Trace-Id`;
   const orgHeader = `${headerPrefix}Org-ID`.toLowerCase();
@@ -111,10 +112,15 @@ export function createServer(options: HttpOptions): FastifyInstance {
       request.bodyHeld?.release();
       noteEnd(options, request, reply);
     });
-    void reply.header(traceHeader, request.id).header('X-Content-Type-Options', 'nosniff').header('Cache-Control', 'no-cache');
+    void reply
+      .header(traceHeader, request.id)
+      .header('X-Content-Type-Options', 'nosniff')
+      .header('Cache-Control', 'no-cache');
     if (isOne) return undefined;
     void reply.header('connection', 'close');
-    return new ApiError(503, `there are ${SERVICE_CONNECTIONS} connections already, the most at a time: try again`, { 'Retry-After': '1' });
+    return new ApiError(503, `there are ${SERVICE_CONNECTIONS} connections already, the most at a time: try again`, {
+      'Retry-After': '1',
+    });
   };
   const fail = (thrown: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const error = lackOf(thrown) ?? thrown;
@@ -123,8 +129,12 @@ export function createServer(options: HttpOptions): FastifyInstance {
     // The rest of the body is read, and the connection goes on.
     if (status === 413) void reply.removeHeader('connection');
     if (status >= 500 && status !== 501)
-      log.error({ trace: request.id, method: request.method, url: request.url, error: messageOf(thrown) }, 'a request failed');
-    const message = status >= 500 && !(error instanceof ApiError) ? `internal error, trace ${request.id}` : messageOf(error);
+      log.error(
+        { trace: request.id, method: request.method, url: request.url, error: messageOf(thrown) },
+        'a request failed',
+      );
+    const message =
+      status >= 500 && !(error instanceof ApiError) ? `internal error, trace ${request.id}` : messageOf(error);
     const detail = error instanceof ApiError ? error.detail : undefined;
     return reply
       .code(status)
@@ -147,7 +157,9 @@ export function createServer(options: HttpOptions): FastifyInstance {
     const host = hostOf(request);
     if (host === undefined || !isLoopback(request.socket.localAddress) || isOwnHost(host, ...ownHosts)) return;
     const name = nameIn(host) ?? host;
-    throw forbidden(`the service is not called ${quote(name)}: if that is a name of it, start it with --allow-host ${name.slice(0, 253)}`);
+    throw forbidden(
+      `the service is not called ${quote(name)}: if that is a name of it, start it with --allow-host ${name.slice(0, 253)}`,
+    );
   };
 
   // Clients send a content type without a body, mostly with DELETE: treat it as no body.
@@ -170,7 +182,8 @@ export function createServer(options: HttpOptions): FastifyInstance {
     const refused = decorate(request, reply);
     if (refused) throw refused;
     const hosts = countHosts(request.raw.rawHeaders);
-    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) throw badRequest(`wanted one Host header, not ${hosts}`);
+    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1'))
+      throw badRequest(`wanted one Host header, not ${hosts}`);
     if (allowOrigin(cors, request, reply)) {
       void reply.code(204).send();
       return;
@@ -252,7 +265,10 @@ function answerBadHttp(error: Error & { code?: string }, socket: Socket): void {
     return;
   }
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const reason = status === 408 ? 'the request did not come in time' : `the request is not valid HTTP: ${error.code ?? error.message}`;
+  const reason =
+    status === 408
+      ? 'the request did not come in time'
+      : `the request is not valid HTTP: ${error.code ?? error.message}`;
   const body = JSON.stringify({ code: status, message: reason });
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

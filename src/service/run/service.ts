@@ -163,7 +163,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     };
     const virtualFields = openVirtualFields(metadata, catalog);
     const parts = {
-      metadata, engine, catalog, trimmer, arrivals, keys, auth, organisation, virtualFields, metrics, log, limits, headerPrefix,
+      metadata,
+      engine,
+      catalog,
+      trimmer,
+      arrivals,
+      keys,
+      auth,
+      organisation,
+      virtualFields,
+      metrics,
+      log,
+      limits,
+      headerPrefix,
       columnsOf: virtualFields.columnsOf,
       quota: openQuota(metadata, limits.monthlyBytes),
       ownFields: chooseOwnFields(catalog, log, limits.ownColumnSample),
@@ -175,7 +187,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       personalIngest: options.personalIngest ?? false,
       countIngest: metrics.countIngest,
       countQuery: metrics.countQuery,
-    }; // prettier-ignore
+    };
     for (const group of ENDPOINT_GROUPS) group.bind(server, parts);
     opened.push(() => server.close());
     const address = await listen(server, options.listen);
@@ -189,10 +201,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-function limitsOf({ limits = {}, memoryBytes = SERVICE_MEMORY_BYTES }: ServiceOptions, isEmbedded: boolean, datasets: number): ServiceLimits {
+function limitsOf(
+  { limits = {}, memoryBytes = SERVICE_MEMORY_BYTES }: ServiceOptions,
+  isEmbedded: boolean,
+  datasets: number,
+): ServiceLimits {
   const shares = memoryShares(memoryBytes, isEmbedded, datasets, limits.queryMemoryBytes);
   return { ...DEFAULT_LIMITS, ...shares, ...limits, queryMemoryBytes: shares.queryMemoryBytes };
-} // prettier-ignore
+}
 
 /** The answer of `ask` within this time; else, or when it fails, the answer before. */
 function lastKnown(ms: number, ask: () => Promise<number>): () => Promise<number> {
@@ -223,9 +239,13 @@ function takeAway([dataDir, ...above]: readonly string[]): void {
 
 function checkPrefix(prefix: string): string {
   if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/.test(prefix)) return prefix;
-  throw new TailraceError('E_HEADER_PREFIX', `the header prefix ${JSON.stringify(prefix)} cannot begin an HTTP header`, {
-    fix: 'use letters, digits and -, such as X-Service-',
-  });
+  throw new TailraceError(
+    'E_HEADER_PREFIX',
+    `the header prefix ${JSON.stringify(prefix)} cannot begin an HTTP header`,
+    {
+      fix: 'use letters, digits and -, such as X-Service-',
+    },
+  );
 }
 
 /** A name or address, perhaps with a port. Throws a `UsageError`. */

@@ -48,7 +48,8 @@ export function openStore<T extends object>({ db }: Metadata, { kind, word, pref
   /** Older versions may have kept more than the bounds allow: that stays, and may shrink. Throws an `ApiError` 400. */
   const check = (value: T, text: string, before?: string): void => {
     const size = Buffer.byteLength(text);
-    if (size > SERVICE_SAVED_ITEM_BYTES) throw badRequest(`the ${word} has ${size} bytes: wanted at most ${SERVICE_SAVED_ITEM_BYTES}`);
+    if (size > SERVICE_SAVED_ITEM_BYTES)
+      throw badRequest(`the ${word} has ${size} bytes: wanted at most ${SERVICE_SAVED_ITEM_BYTES}`);
     if (before === undefined && items >= SERVICE_SAVED)
       throw badRequest(`there are ${SERVICE_SAVED} of these already, the most that this service keeps: remove one`);
     const more = size - (before === undefined ? 0 : Buffer.byteLength(before));

@@ -49,8 +49,10 @@ function editsOf(steps: readonly ByteStep[]): ByteEdits | undefined {
   for (const step of steps) {
     const names = namesOf(step);
     // Behind project-keep other fields are gone; new ones may come, but not before it.
-    if (kept ? step.kind !== 'add' : step.kind === 'keep' && renamed.length + added.length + screened.length > 0) return undefined;
-    if (!isFree(names) && !(step.kind === 'remove' && names.every((name) => !changed.has(name) || removed.has(name)))) return undefined;
+    if (kept ? step.kind !== 'add' : step.kind === 'keep' && renamed.length + added.length + screened.length > 0)
+      return undefined;
+    if (!isFree(names) && !(step.kind === 'remove' && names.every((name) => !changed.has(name) || removed.has(name))))
+      return undefined;
     if (step.kind === 'compare') continue;
     for (const name of names) changed.add(name);
     if (step.kind === 'remove') for (const name of names) removed.add(name);

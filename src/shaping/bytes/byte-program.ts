@@ -61,7 +61,16 @@ export function encodePlan({ conditions, edits }: BytePlan): Buffer | undefined 
   const slotsAt = image.allocate(SLOT_BYTES * slots.size);
   for (const [n, [name, slot]] of [...slots].entries()) {
     const at = slotsAt + SLOT_BYTES * n;
-    image.put(at, ...image.text(name), slot.flags, slot.source, ...image.text(slot.json), slot.below, ...image.text(slot.text), slot.screen ? image.screen(slot.screen) : 0);
+    image.put(
+      at,
+      ...image.text(name),
+      slot.flags,
+      slot.source,
+      ...image.text(slot.json),
+      slot.below,
+      ...image.text(slot.text),
+      slot.screen ? image.screen(slot.screen) : 0,
+    );
   }
   const namesAt = image.allocate(8 * removed.length);
   for (const [n, name] of removed.entries()) image.put(namesAt + 8 * n, ...image.text(name));
@@ -70,10 +79,25 @@ export function encodePlan({ conditions, edits }: BytePlan): Buffer | undefined 
   const condition = conditions.length === 0 ? 0 : image.condition({ kind: 'and', parts: conditions }, indexOf);
   const growth = [...slots.values()].reduce((sum, { json, text }) => sum + Buffer.byteLength(json + text), 0);
   const isUnchanging = !kept && [...slots.values()].every(({ flags, below }) => flags === 0 && below === 0);
-  image.put(header, condition, edits ? 0 : 1, growth, slotsAt, slots.size, kept ? 1 : 0, namesAt, constantsAt, added.length, isUnchanging ? firstsOf([...slots.keys()]) : 0);
-  image.putBits(header + 40, [...slots.keys()].reduce((bits, name) => bits | filterBit(name), 0n));
+  image.put(
+    header,
+    condition,
+    edits ? 0 : 1,
+    growth,
+    slotsAt,
+    slots.size,
+    kept ? 1 : 0,
+    namesAt,
+    constantsAt,
+    added.length,
+    isUnchanging ? firstsOf([...slots.keys()]) : 0,
+  );
+  image.putBits(
+    header + 40,
+    [...slots.keys()].reduce((bits, name) => bits | filterBit(name), 0n),
+  );
   return image.bytes;
-} // prettier-ignore
+}
 
 /** Names that no escape but a numeric one spells, and that nothing but a key begins with. */
 const PLAIN_NAME = /^[A-Za-z0-9_@$.-]+$/;
@@ -81,7 +105,9 @@ const PLAIN_NAME = /^[A-Za-z0-9_@$.-]+$/;
 /** The first bytes of the names, at most two; 0 where more differ, or a name is not plain. */
 function firstsOf(names: readonly string[]): number {
   const [first, second = first, ...others] = new Set(names.map((name) => name.charCodeAt(0)));
-  return first === undefined || others.length > 0 || !names.every((name) => PLAIN_NAME.test(name)) ? 0 : first | (second! << 8);
+  return first === undefined || others.length > 0 || !names.every((name) => PLAIN_NAME.test(name))
+    ? 0
+    : first | (second! << 8);
 }
 
 /** As `slotOf` of members.ts finds them; an empty key's first byte is the quote that closes it. */
@@ -137,7 +163,10 @@ class Image {
     return at;
   }
 
-  #test({ field, operator, literal }: ByteCondition & { readonly kind: 'test' }, indexOf: (name: string) => number): number {
+  #test(
+    { field, operator, literal }: ByteCondition & { readonly kind: 'test' },
+    indexOf: (name: string) => number,
+  ): number {
     const reads = [[field, ''] as const, ...splitsOf(field)];
     const at = this.allocate(32 + 12 * reads.length);
     const isText = typeof literal === 'string';

@@ -12,7 +12,10 @@ const NEWLINE = 0x0a;
 export type ByteShaping = (list: EventList, shapeOne: (event: number) => void) => void;
 
 /** Undefined for a pipeline that needs the values of every event. */
-export function createByteShaping({ steps }: { readonly steps: readonly Pick<ProgramStep, 'stages'>[] }, out: StageOutput): ByteShaping | undefined {
+export function createByteShaping(
+  { steps }: { readonly steps: readonly Pick<ProgramStep, 'stages'>[] },
+  out: StageOutput,
+): ByteShaping | undefined {
   const plan = planBytes(steps);
   const image = plan && encodePlan(plan);
   if (!image) return undefined;
@@ -39,7 +42,7 @@ export function createByteShaping({ steps }: { readonly steps: readonly Pick<Pro
       from = to;
     }
   };
-} // prettier-ignore
+}
 
 /** Behind the last event that begins at `from` or later and is taken at once with those before it; `from` where the next is too large. */
 function lastEnd(bytes: Buffer, from: number): number {

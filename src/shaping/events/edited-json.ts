@@ -36,7 +36,14 @@ export function editedJson(
 const isSame = (before: Value | undefined, after: Value): boolean =>
   before === after || (after === null && typeof before === 'number' && !Number.isFinite(before));
 
-function editedObject(bytes: Buffer, from: number, before: JsonObject, after: JsonObject, path: string, print: PrintJson): string {
+function editedObject(
+  bytes: Buffer,
+  from: number,
+  before: JsonObject,
+  after: JsonObject,
+  path: string,
+  print: PrintJson,
+): string {
   const members = new Members();
   members.scan(bytes, from);
   const lastOf = new Map<string, number>();
@@ -87,7 +94,9 @@ function editedList(
   let text = '';
   let at = from;
   for (const [n, item] of itemsOf(bytes, from).entries()) {
-    text += bytes.toString('utf8', at, item.from) + editedJson(bytes, item.from, item.to, before[n], after[n]!, itemsPath(path), print);
+    text +=
+      bytes.toString('utf8', at, item.from) +
+      editedJson(bytes, item.from, item.to, before[n], after[n]!, itemsPath(path), print);
     at = item.to;
   }
   return text + bytes.toString('utf8', at, to);

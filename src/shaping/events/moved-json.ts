@@ -80,7 +80,8 @@ export class MovedJson {
     const bracket = name.endsWith(']') ? name.lastIndexOf('[') : -1;
     if (bracket >= 0) {
       const index = name.slice(bracket + 1, -1);
-      for (const list of this.#locate(name.slice(0, bracket))) yield* this.#itemsOf(list, index === '' ? undefined : Number(index));
+      for (const list of this.#locate(name.slice(0, bracket)))
+        yield* this.#itemsOf(list, index === '' ? undefined : Number(index));
       return;
     }
     const flat = this.#event.find(name);
@@ -106,7 +107,8 @@ export class MovedJson {
     members.scan(this.#event.bytes, from);
     const find = (wanted: string): FoundValue | undefined => {
       for (let n = members.count - 1; n >= 0; n--)
-        if (members.nameOf(n) === wanted) return { from: members.valueFrom[n]!, to: members.valueTo[n]!, value: value[wanted]! };
+        if (members.nameOf(n) === wanted)
+          return { from: members.valueFrom[n]!, to: members.valueTo[n]!, value: value[wanted]! };
       return undefined;
     };
     const flat = find(name);

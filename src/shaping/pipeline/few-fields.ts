@@ -111,7 +111,11 @@ export class FewFields {
   }
 }
 
-export function createMovedJson(moves: RowProgram['moves'], members: Members, find: (name: string) => FoundValue | undefined): MovedJson {
+export function createMovedJson(
+  moves: RowProgram['moves'],
+  members: Members,
+  find: (name: string) => FoundValue | undefined,
+): MovedJson {
   const event = {
     get bytes() {
       return members.bytes;
@@ -122,8 +126,14 @@ export function createMovedJson(moves: RowProgram['moves'], members: Members, fi
 }
 
 /** A value of the event; undefined where it has none of that name. */
-export function foundIn({ valueFrom, valueTo }: Members, member: number | undefined, value: Value | undefined): FoundValue | undefined {
-  return member === undefined || value === undefined ? undefined : { from: valueFrom[member]!, to: valueTo[member]!, value };
+export function foundIn(
+  { valueFrom, valueTo }: Members,
+  member: number | undefined,
+  value: Value | undefined,
+): FoundValue | undefined {
+  return member === undefined || value === undefined
+    ? undefined
+    : { from: valueFrom[member]!, to: valueTo[member]!, value };
 }
 
 export function valueOf(members: Members, member: number): Value {

@@ -35,7 +35,10 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
   const { reads, writes } = program;
   const out = new StageOutput({ ...options, routes: program.datasetOf !== undefined });
   const members = new Members();
-  const few = reads === 'all' || writes === 'all' || only === 'objects' ? undefined : new FewFields(members, program, reads, writes);
+  const few =
+    reads === 'all' || writes === 'all' || only === 'objects'
+      ? undefined
+      : new FewFields(members, program, reads, writes);
   const repeated = program.hidden.length > 0 ? new RepeatedKeys(program.hidden) : undefined;
   const isOutside = writes === 'all' ? undefined : (name: string): boolean => !writes.has(name);
 
@@ -101,7 +104,9 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     } catch (error) {
       // Only its own errors are known to quote nothing.
       const reason =
-        error instanceof TransformError ? error.message : `the pipeline failed (${error instanceof Error ? error.name : typeof error})`;
+        error instanceof TransformError
+          ? error.message
+          : `the pipeline failed (${error instanceof Error ? error.name : typeof error})`;
       return out.fail(list, n, members, reason);
     }
     for (let sibling = 0; sibling < rows.length; sibling++) {
@@ -139,7 +144,8 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     run(list, context) {
       out.clear();
       const cut = program.hidesFields ? context.cutObjects : undefined;
-      const one = (n: number): void => (cut?.has(list.origins[n]!) === true ? withhold(list, n) : shapeOne(list, n, context));
+      const one = (n: number): void =>
+        cut?.has(list.origins[n]!) === true ? withhold(list, n) : shapeOne(list, n, context);
       if (bytes && !cut?.size) bytes(list, one);
       else for (let n = 0; n < list.count; n++) one(n);
       return out.result;

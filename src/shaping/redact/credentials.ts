@@ -5,9 +5,11 @@ export const bearerToken: Detector = matching(/(?<!\w)bearer[ ]{1,3}(?<secret>[A
 
 /** The header's value, or the user and password before the @ of a URL. */
 export const basicAuth: Detector = either(
-  matching(/(?<!\w)basic[ ]{1,3}(?<secret>[A-Za-z0-9+/]{4,}={0,2})(?![A-Za-z0-9+/=])/dgi, (match) => isUserAndPassword(match.slice(5).trim())),
+  matching(/(?<!\w)basic[ ]{1,3}(?<secret>[A-Za-z0-9+/]{4,}={0,2})(?![A-Za-z0-9+/=])/dgi, (match) =>
+    isUserAndPassword(match.slice(5).trim()),
+  ),
   matching(/:\/\/(?<secret>[^\s:/@"'<>]{0,256}:[^\s/@"'<>]{1,256})@/dg),
-); // prettier-ignore
+);
 
 const isUserAndPassword = (base64: string): boolean => Buffer.from(base64, 'base64').includes(':');
 
@@ -32,7 +34,9 @@ export const privateKey: Detector = function* keys(text) {
 
 export const awsKey: Detector = either(
   matching(/(?<![A-Z0-9])(?:AKIA|ASIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA)[A-Z0-9]{16}(?![A-Z0-9])/g),
-  matching(/aws_?secret_?(?:access_?)?key["']?[ ]{0,3}[=:][ ]{0,3}["']?(?<secret>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])/dgi),
+  matching(
+    /aws_?secret_?(?:access_?)?key["']?[ ]{0,3}[=:][ ]{0,3}["']?(?<secret>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])/dgi,
+  ),
 );
 export const gcpKey: Detector = either(
   matching(/(?<![\w-])AIza[\w-]{35}(?![\w-])/g),
@@ -44,4 +48,6 @@ export const slackToken: Detector = either(
   matching(/(?<![\w-])(?:xox[abeoprs]|xapp|xwfp)-[A-Za-z0-9-]{10,}/g),
   matching(/hooks\.slack\.com\/(?:services|workflows)\/(?<secret>[\w/+-]{20,})/dg),
 );
-export const stripeKey: Detector = matching(/(?<!\w)(?:(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,})/g);
+export const stripeKey: Detector = matching(
+  /(?<!\w)(?:(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,})/g,
+);

@@ -27,12 +27,16 @@ const behindAlphanumeric = (text: string, at: number): number => behind(text, at
 /** Whether `[\p{L}\p{N}._%+-]` is at `at`; characters beyond 16 bits do not count. */
 function isLocal(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
-  if (code < 0x80) return isAsciiAlphanumeric(code) || code === DOT || code === 0x5f || code === 0x25 || code === 0x2b || code === HYPHEN;
+  if (code < 0x80)
+    return (
+      isAsciiAlphanumeric(code) || code === DOT || code === 0x5f || code === 0x25 || code === 0x2b || code === HYPHEN
+    );
   return (code < 0xd8_00 || code >= 0xe0_00) && behindAlphanumeric(text, at) > 0;
 }
 
 /** Names that look like addresses: algorithms and requests of SSH, units of systemd. */
-const NO_MAIL = /^(?:openssh\.com|libssh\.org|tinyssh\.org|lysator\.liu\.se|.*\.(?:service|socket|slice|timer|mount|scope|device))$/is;
+const NO_MAIL =
+  /^(?:openssh\.com|libssh\.org|tinyssh\.org|lysator\.liu\.se|.*\.(?:service|socket|slice|timer|mount|scope|device))$/is;
 
 /** From each @ to both sides. */
 export const email: Detector = function* emails(text) {

@@ -1,5 +1,15 @@
 /** Texts with `[REDACTED:kind]` in place of what detectors find. */
-import { awsKey, basicAuth, bearerToken, gcpKey, githubToken, jwt, privateKey, slackToken, stripeKey } from './credentials.ts';
+import {
+  awsKey,
+  basicAuth,
+  bearerToken,
+  gcpKey,
+  githubToken,
+  jwt,
+  privateKey,
+  slackToken,
+  stripeKey,
+} from './credentials.ts';
 import { replaceSpans, type Detector } from './detector.ts';
 import { creditCard, email, iban, ipv4, ipv6, phone } from './persons.ts';
 

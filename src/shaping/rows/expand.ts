@@ -9,14 +9,19 @@ import { canonical, isObject, type Row, type Value } from './values/value.ts';
 type Expand = Stage & { readonly kind: 'expand' };
 
 export function expand({ columns, index, limit, items }: Expand): Of<Row[]> {
-  const parts = columns.map(({ name, node }) => ({ value: compile(node), write: fieldWriter(name), pattern: [{ text: name, prefix: false }] }));
+  const parts = columns.map(({ name, node }) => ({
+    value: compile(node),
+    write: fieldWriter(name),
+    pattern: [{ text: name, prefix: false }],
+  }));
   const writeIndex = index === undefined ? undefined : fieldWriter(index);
   return (scope) => {
     const values = parts.map(({ value }) => itemsOf(value(scope), items));
     const longest = Math.max(1, ...values.map((value) => (Array.isArray(value) ? value.length : 0)));
     const count = Math.min(longest, limit ?? longest);
     // Siblings by the thousand are a mistake in most cases, and each of them repeats the event.
-    if (count > TRANSFORM_EXPANDED_ROWS) throw new RangeError(`the array has more than ${TRANSFORM_EXPANDED_ROWS} items; set a limit`);
+    if (count > TRANSFORM_EXPANDED_ROWS)
+      throw new RangeError(`the array has more than ${TRANSFORM_EXPANDED_ROWS} items; set a limit`);
     return Array.from({ length: count }, (_, n) => {
       const row: Row = new Map(scope.row);
       for (const [m, { write, pattern }] of parts.entries()) {
@@ -28,7 +33,7 @@ export function expand({ columns, index, limit, items }: Expand): Of<Row[]> {
       return row;
     });
   };
-} // prettier-ignore
+}
 
 /** The keys of an object as items; anything else stays as it is. */
 function itemsOf(value: Value, items: Expand['items']): Value {

@@ -7,7 +7,18 @@ import type { Call, Evaluate, Of } from './call/call.ts';
 import { scalarBuilder } from './functions.ts';
 import { toDatetime } from '../../language/functions/conversions/rows.ts';
 import { fieldReader } from './values/paths.ts';
-import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, heldText, itemOf, rawItemOf } from './values/convert.ts';
+import {
+  asBool,
+  asInt,
+  asNumber,
+  asReal,
+  asSpan,
+  asString,
+  asTime,
+  heldText,
+  itemOf,
+  rawItemOf,
+} from './values/convert.ts';
 import { canonical, DateTime, isObject, parseJson, TimeSpan, type Value } from './values/value.ts';
 
 export function compile(node: Node): Evaluate {

@@ -24,13 +24,16 @@ export function hiddenNames(transforms: readonly TransformConfig[]): HiddenName[
   return transforms.flatMap((transform) => {
     if (transform.kind === 'script') return [];
     const { steps } = readTransform(transform.text);
-    return steps.flatMap(({ at, stages }) => stages.flatMap(namesHiddenBy).map((pattern) => hiddenName(pattern, transform.path, at)));
+    return steps.flatMap(({ at, stages }) =>
+      stages.flatMap(namesHiddenBy).map((pattern) => hiddenName(pattern, transform.path, at)),
+    );
   });
 }
 
 function hiddenName(pattern: NamePattern, path: string, index: number): HiddenName {
   const folded = { ...pattern, text: pattern.text.toLowerCase() };
-  const isOtherCase = (name: string): boolean => matchesPattern(folded, name.toLowerCase()) && !matchesPattern(pattern, name);
+  const isOtherCase = (name: string): boolean =>
+    matchesPattern(folded, name.toLowerCase()) && !matchesPattern(pattern, name);
   return { name: pattern.prefix ? `${pattern.text}*` : pattern.text, path, index, isOtherCase };
 }
 

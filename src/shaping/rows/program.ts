@@ -67,7 +67,11 @@ export function compileRows(text: string, options: CompileOptions): RowProgram {
   const { steps, problems } = readTransform(text);
   const compiled = steps.map((step) => attempt(() => compileStep(step, text, options)));
   const found = [...problems, ...compiled.filter((step) => step instanceof AplError)];
-  if (found.length > 0) throw new TransformTextError(options.from, found.sort((a, b) => a.at - b.at).map((error) => problemOf(error, text, options))); // prettier-ignore
+  if (found.length > 0)
+    throw new TransformTextError(
+      options.from,
+      found.sort((a, b) => a.at - b.at).map((error) => problemOf(error, text, options)),
+    );
   return programOf(compiled.flatMap((step) => (step instanceof AplError ? [] : step)));
 }
 
@@ -84,7 +88,11 @@ function problemOf({ at, what, fix }: AplError, text: string, options: CompileOp
   return { ...placeIn(text, at, options), message: what, ...(fix === undefined ? {} : { fix }) };
 }
 
-function placeIn(text: string, offset: number, { at = { line: 1, column: 1 } }: CompileOptions): { line: number; column: number } {
+function placeIn(
+  text: string,
+  offset: number,
+  { at = { line: 1, column: 1 } }: CompileOptions,
+): { line: number; column: number } {
   const { line, column } = placeOf(text, offset);
   return { line: at.line + line - 1, column: at.column + column - 1 };
 }

@@ -5,7 +5,15 @@ import { expand } from './expand.ts';
 import { compile, compileCondition } from './expressions.ts';
 import { dedupe, sample, throttle } from './flow.ts';
 import { EACH } from '../../language/syntax/tree.ts';
-import { changeReached, fieldReader, fieldWriter, keepFields, reachedNames, removeFields, topLevelNames } from './values/paths.ts';
+import {
+  changeReached,
+  fieldReader,
+  fieldWriter,
+  keepFields,
+  reachedNames,
+  removeFields,
+  topLevelNames,
+} from './values/paths.ts';
 import { settledValue, type Row, type Value } from './values/value.ts';
 import { fieldsRead, HIDING, usesFunction } from './walk.ts';
 
@@ -51,7 +59,9 @@ export function compileStage(stage: Stage): CompiledStage {
     case 'expand':
       return {
         ...propertiesOf(stage.columns.map(({ node }) => node)),
-        writes: [...stage.columns.map(({ name }) => name), ...(stage.index === undefined ? [] : [stage.index])].flatMap(topLevelNames),
+        writes: [...stage.columns.map(({ name }) => name), ...(stage.index === undefined ? [] : [stage.index])].flatMap(
+          topLevelNames,
+        ),
         run: expand(stage),
       };
     case 'sample':
@@ -116,7 +126,12 @@ interface NamedNode {
 /** All columns are computed of the row as it was. A null result leaves the key absent. */
 function extend(columns: readonly NamedNode[]): CompiledStage {
   if (columns.some(isEverywhere)) return extendEverywhere(columns);
-  const parts = columns.map(({ name, node }) => ({ value: compile(node), name, write: fieldWriter(name), pattern: [{ text: name, prefix: false }] }));
+  const parts = columns.map(({ name, node }) => ({
+    value: compile(node),
+    name,
+    write: fieldWriter(name),
+    pattern: [{ text: name, prefix: false }],
+  }));
   const [only] = parts;
   const put = (row: Row, { write, pattern }: (typeof parts)[number], value: Value): void => {
     if (value === null) removeFields(row, pattern);
@@ -135,13 +150,15 @@ function extend(columns: readonly NamedNode[]): CompiledStage {
       return row;
     },
   };
-} // prettier-ignore
+}
 
 /** It reaches into lists, or hides a field that may be in several places: as `req.password`, and as `password` in `req`. */
 const isEverywhere = ({ name, node }: NamedNode): boolean =>
   name.includes(EACH) ||
   (name.includes('.') &&
-    callsIn(node, (each) => HIDING.has(each)).some(({ args: [text] }) => text?.kind === 'column' && text.name === name));
+    callsIn(node, (each) => HIDING.has(each)).some(
+      ({ args: [text] }) => text?.kind === 'column' && text.name === name,
+    ));
 
 /** One column after the other; some are replaced in each of their places. */
 function extendEverywhere(columns: readonly NamedNode[]): CompiledStage {
@@ -204,7 +221,10 @@ function rename(pairs: readonly Renamed[]): CompiledStage {
       const nested = parts.filter(({ from }, n) => found[n] !== undefined && !row.has(from));
       // Before another field takes one of their names.
       const rest = new Map(row);
-      removeFields(rest, nested.map(({ from }) => ({ text: from, prefix: false })));
+      removeFields(
+        rest,
+        nested.map(({ from }) => ({ text: from, prefix: false })),
+      );
       const result: Row = new Map();
       for (const [name, value] of rest) {
         const to = newName.get(name);
@@ -215,7 +235,7 @@ function rename(pairs: readonly Renamed[]): CompiledStage {
       return result;
     },
   };
-} // prettier-ignore
+}
 
 /** Numbers of the event that no double holds, such as `1e400`, among those that steps may change. */
 export function infiniteIn(row: Row, written: readonly string[] | undefined): readonly Value[] {
@@ -227,7 +247,12 @@ export function infiniteIn(row: Row, written: readonly string[] | undefined): re
  * The row as it goes on: what steps made in the forms that events have, and nothing that JSON cannot hold; `infinite`: what the event had. Under `moved`
  * names there may be more of these, which whoever prints them looks for.
  */
-export function settleRow(row: Row, written: readonly string[] | undefined, infinite: readonly Value[], moved: ReadonlySet<string>): Row {
+export function settleRow(
+  row: Row,
+  written: readonly string[] | undefined,
+  infinite: readonly Value[],
+  moved: ReadonlySet<string>,
+): Row {
   for (const name of written ?? row.keys()) {
     const before = row.get(name);
     // Only an event itself holds null, and keeps it.

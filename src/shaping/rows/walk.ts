@@ -3,7 +3,9 @@ import { FUNCTIONS } from '../../language/functions/table.ts';
 import { callsIn, nodesIn, type Node, type Stage } from '../../language/plan/tree.ts';
 
 /** Functions that hide a part or all of a text. */
-export const HIDING: ReadonlySet<string> = new Set([...FUNCTIONS.values()].flatMap(({ name, hides }) => (hides ? [name] : [])));
+export const HIDING: ReadonlySet<string> = new Set(
+  [...FUNCTIONS.values()].flatMap(({ name, hides }) => (hides ? [name] : [])),
+);
 
 /** Names of the fields that an expression reads; undefined for all. */
 export function fieldsRead(node: Node): readonly string[] | undefined {
@@ -12,7 +14,8 @@ export function fieldsRead(node: Node): readonly string[] | undefined {
   return nodes.flatMap((part) => (part.kind === 'column' ? [part.name] : []));
 }
 
-export const usesFunction = (node: Node, names: ReadonlySet<string>): boolean => callsIn(node, (name) => names.has(name)).length > 0;
+export const usesFunction = (node: Node, names: ReadonlySet<string>): boolean =>
+  callsIn(node, (name) => names.has(name)).length > 0;
 
 /** The arguments of each call of the function. */
 export const callsOf = (node: Node, wanted: string): readonly (readonly Node[])[] =>

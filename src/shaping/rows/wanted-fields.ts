@@ -81,7 +81,8 @@ function argumentsOf(node: Node, functions: readonly string[]): Mention[] {
 
 function columnsOf(node: Node, isArgument = false): Mention[] {
   if (node.kind === 'column') return [{ name: node.name, isArgument }];
-  if (node.kind === 'item') return [node.object, ...(typeof node.key === 'object' ? [node.key] : [])].flatMap((part) => columnsOf(part));
+  if (node.kind === 'item')
+    return [node.object, ...(typeof node.key === 'object' ? [node.key] : [])].flatMap((part) => columnsOf(part));
   if (node.kind !== 'apply') return [];
   return node.args.flatMap((arg, n) => columnsOf(arg, n > 0 && !JOINING.has(node.spec.name)));
 }

@@ -18,7 +18,12 @@ export function readScript(path: string): ScriptFile {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const reason = codeOf(error) === 'ENOENT' ? 'there is no such file' : messageOf(error);
-    throw refusal(path, `cannot be read: ${reason}`, "check the path, which starts at the configuration file's folder", error);
+    throw refusal(
+      path,
+      `cannot be read: ${reason}`,
+      "check the path, which starts at the configuration file's folder",
+      error,
+    );
   }
   try {
     const { mode, uid, size } = fstatSync(fd);
@@ -27,7 +32,8 @@ export function readScript(path: string): ScriptFile {
     const own = process.geteuid?.();
     if (uid !== 0 && own !== undefined && uid !== own)
       throw refusal(path, 'belongs to another user, who can change it', `run \`chown root ${path}\``);
-    if (size > MAX_SCRIPT_BYTES) throw refusal(path, `has ${size} bytes, ${MAX_SCRIPT_BYTES} are possible`, 'is it the script?');
+    if (size > MAX_SCRIPT_BYTES)
+      throw refusal(path, `has ${size} bytes, ${MAX_SCRIPT_BYTES} are possible`, 'is it the script?');
     const bytes = Buffer.alloc(size);
     const text = bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, 0));
     return { path, text, sha256: createHash('sha256').update(text).digest('hex') };

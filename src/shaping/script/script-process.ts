@@ -63,7 +63,9 @@ export class ScriptProcess {
         this.isAlive = false;
         resolve(this.#verdict ?? why);
       };
-      this.#child.once('error', (error) => end(`the script cannot be started: ${codeOf(error) ?? 'the system refused a process'}`));
+      this.#child.once('error', (error) =>
+        end(`the script cannot be started: ${codeOf(error) ?? 'the system refused a process'}`),
+      );
       this.#child.once('close', (code, signal) => end(whyEnded(code, signal)));
     });
   }
@@ -106,7 +108,8 @@ export class ScriptProcess {
 
   /** Whether the agent, or a command, lives on for it; while it is asked a timer sees to that. */
   #hold(way: 'ref' | 'unref'): void {
-    for (const handle of [this.#child, ...this.#child.stdio]) (handle as Partial<Pick<ChildProcess, 'ref' | 'unref'>> | null)?.[way]?.();
+    for (const handle of [this.#child, ...this.#child.stdio])
+      (handle as Partial<Pick<ChildProcess, 'ref' | 'unref'>> | null)?.[way]?.();
   }
 
   #kill(why: string): void {
@@ -137,7 +140,13 @@ export class ScriptProcess {
 
 /** The agent's environment, without the variables for the agent alone. */
 function environment(): NodeJS.ProcessEnv {
-  const { NOTIFY_SOCKET: _notify, WATCHDOG_USEC: _usec, WATCHDOG_PID: _pid, NODE_OPTIONS: _options, ...rest } = process.env;
+  const {
+    NOTIFY_SOCKET: _notify,
+    WATCHDOG_USEC: _usec,
+    WATCHDOG_PID: _pid,
+    NODE_OPTIONS: _options,
+    ...rest
+  } = process.env;
   return rest;
 }
 

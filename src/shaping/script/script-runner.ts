@@ -3,7 +3,13 @@
  * is killed, what the script had remembered is gone, and the event that it was at has failed. The rest goes on in a new one.
  */
 import { TailraceError } from '../../core/errors.ts';
-import { MAX_SCRIPT_EVENT_MS, MAX_SCRIPT_EXTERNAL_BYTES, MAX_SCRIPT_RSS_BYTES, MAX_SCRIPT_START_MS, MAX_SHAPED_BYTES } from '../limits.ts';
+import {
+  MAX_SCRIPT_EVENT_MS,
+  MAX_SCRIPT_EXTERNAL_BYTES,
+  MAX_SCRIPT_RSS_BYTES,
+  MAX_SCRIPT_START_MS,
+  MAX_SHAPED_BYTES,
+} from '../limits.ts';
 import type { ResultMember } from '../events/write-event.ts';
 import { TOO_LARGE } from '../stages/stage-output.ts';
 import type { ScriptSetup } from './host-source.ts';
@@ -148,7 +154,8 @@ export class ScriptRunner {
       limitMs: MAX_SCRIPT_START_MS,
       task: 'its start',
     });
-    if (why !== undefined || loaded === undefined) throw new ScriptError(file, { message: why ?? 'no answer', line: 1, column: 1 });
+    if (why !== undefined || loaded === undefined)
+      throw new ScriptError(file, { message: why ?? 'no answer', line: 1, column: 1 });
     if ('problem' in loaded) {
       await script.close();
       throw new ScriptError(file, loaded.problem);

@@ -17,7 +17,10 @@ export interface TransformContext {
 }
 
 /** Gives the event, changed or another one; null for an event that is not to be sent; or a list of events that take its place. */
-export type Transform = (event: TransformEvent, context: TransformContext) => TransformEvent | null | readonly TransformEvent[];
+export type Transform = (
+  event: TransformEvent,
+  context: TransformContext,
+) => TransformEvent | null | readonly TransformEvent[];
 
 export interface TransformOptions {
   /**

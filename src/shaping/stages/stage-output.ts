@@ -97,7 +97,13 @@ export class StageOutput {
       return;
     }
     const text = list.bytes.toString('utf8', n === 0 ? 0 : list.ends[n - 1]!, list.ends[n]! - 1);
-    this.#failures.push({ origin, sub: list.subs[n]!, fate: onError === 'drop' ? 'dropped' : 'withheld', reason, text });
+    this.#failures.push({
+      origin,
+      sub: list.subs[n]!,
+      fate: onError === 'drop' ? 'dropped' : 'withheld',
+      reason,
+      text,
+    });
   }
 
   get result(): StageResult {

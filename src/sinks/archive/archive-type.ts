@@ -9,16 +9,34 @@ import { commonSinkFields, type SinkType, sinkType } from '../common/sink-type.t
 import { proveArchive } from './prove.ts';
 import { createArchiveSink } from './sink.ts';
 
-const max_age = field(duration('10ms', '1h'), { default: '5s', doc: 'a file is written this long after its first event' });
+const max_age = field(duration('10ms', '1h'), {
+  default: '5s',
+  doc: 'a file is written this long after its first event',
+});
 
 const fields = {
-  type: field(choice(['archive']), { required: true, example: 'archive', doc: 'writes events to files, by dataset and hour' }),
+  type: field(choice(['archive']), {
+    required: true,
+    example: 'archive',
+    doc: 'writes events to files, by dataset and hour',
+  }),
   inputs: commonSinkFields.inputs,
-  path: field(anyText, { required: true, example: '/srv/archive', doc: "its folder; a relative path starts at this file's folder" }),
-  dataset: field(datasetName, { required: true, example: 'logs', doc: 'the folder of events, unless their source says otherwise' }),
+  path: field(anyText, {
+    required: true,
+    example: '/srv/archive',
+    doc: "its folder; a relative path starts at this file's folder",
+  }),
+  dataset: field(datasetName, {
+    required: true,
+    example: 'logs',
+    doc: 'the folder of events, unless their source says otherwise',
+  }),
   transform: commonSinkFields.transform,
   compression: field(choice(['zstd', 'gzip', 'none']), { default: 'zstd', doc: 'of the files' }),
-  max_bytes: field(size('1MiB', '16384GiB'), { example: '100GiB', doc: 'of all files; over it the oldest hours are removed' }),
+  max_bytes: field(size('1MiB', '16384GiB'), {
+    example: '100GiB',
+    doc: 'of all files; over it the oldest hours are removed',
+  }),
   keep: field(duration('1h', '36500d'), { example: '365d', doc: 'older hours are removed' }),
   batch: field(group({ max_age }), {
     default: '{}',

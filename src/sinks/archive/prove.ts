@@ -44,7 +44,11 @@ export async function proveArchive(root: string, ledger: readonly LedgerBatch[])
     const hour = readAtMs === undefined ? undefined : hourPath(dataset, readAtMs);
     const wasRemoved = hour !== undefined && Object.values(removed).some(({ until }) => timeOf(hour) <= until);
     if (!isSettled || wasRemoved) continue;
-    fault(join(root, hour ?? dataset, MANIFEST), `it has no line for a batch of ${events} events that counts as delivered`, key);
+    fault(
+      join(root, hour ?? dataset, MANIFEST),
+      `it has no line for a batch of ${events} events that counts as delivered`,
+      key,
+    );
   }
   const { unlisted, unfinished } = count;
   return { path: root, held, unlisted, unfinished, removed, faults, fault_count: faultCount };

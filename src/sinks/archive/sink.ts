@@ -42,7 +42,8 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
 
   async function store(parcel: Parcel, signal: AbortSignal): Promise<Outcome> {
     const { dataset, key, events, readAtMs } = parcel;
-    if (!DATASET_NAME.test(dataset) || !KEY.test(key)) return { kind: 'bisect', detail: 'the dataset or key cannot be the name of a file' };
+    if (!DATASET_NAME.test(dataset) || !KEY.test(key))
+      return { kind: 'bisect', detail: 'the dataset or key cannot be the name of a file' };
     signal.throwIfAborted();
     try {
       hours ??= await findHours(path);
@@ -50,15 +51,23 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
       const { body, encoding } = await compressed(config, parcel);
       await makeRoom(hours, folder, body.length);
       // A process before may have made them, and been killed.
-      if (!begun.has(folder)) for (let above = folder; above !== '.'; unsynced.add(join(path, above))) above = dirname(above);
+      if (!begun.has(folder))
+        for (let above = folder; above !== '.'; unsynced.add(join(path, above))) above = dirname(above);
       begun.add(folder);
       const bytes = await storeFile(path, folder, { name: key + SUFFIX[encoding], key, events, body }, unsynced);
       hours.set(folder, (hours.get(folder) ?? 0) + bytes);
-      const facts = { archive_files_total: 1, archive_written_bytes_total: bytes, archive_removed_hours_total: removed };
+      const facts = {
+        archive_files_total: 1,
+        archive_written_bytes_total: bytes,
+        archive_removed_hours_total: removed,
+      };
       removed = 0;
       return { kind: 'delivered', stored: events, facts };
     } catch (error) {
-      const fix = codeOf(error) === 'ENOSPC' ? 'make room on its disk, or lower max_bytes' : 'let the user that runs the agent write there';
+      const fix =
+        codeOf(error) === 'ENOSPC'
+          ? 'make room on its disk, or lower max_bytes'
+          : 'let the user that runs the agent write there';
       return { kind: 'pause', reason: 'unwritable', detail: `cannot write to ${path}: ${messageOf(error)}`, fix };
     }
   }
@@ -101,7 +110,11 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
       const ended = turn.catch(() => {});
       turns.set(path, ended);
       const outcome = await turn;
-      return { outcome, elapsedMs: clock.monotonic() - startedAt, ...(outcome.kind === 'pause' && { unsent: 'unconnected' }) };
+      return {
+        outcome,
+        elapsedMs: clock.monotonic() - startedAt,
+        ...(outcome.kind === 'pause' && { unsent: 'unconnected' }),
+      };
     },
     close: () => Promise.resolve(),
   };
@@ -113,7 +126,10 @@ const COMPRESS = {
 };
 
 /** The batcher leaves a body as it is that compression makes no smaller; every file has the form that was asked for all the same. */
-async function compressed({ compression }: ArchiveConfig, { body, encoding }: Parcel): Promise<{ body: Uint8Array; encoding: Encoding }> {
+async function compressed(
+  { compression }: ArchiveConfig,
+  { body, encoding }: Parcel,
+): Promise<{ body: Uint8Array; encoding: Encoding }> {
   if (encoding !== 'identity' || (compression !== 'zstd' && compression !== 'gzip')) return { body, encoding };
   return { body: await COMPRESS[compression](body), encoding: compression };
 }

@@ -23,7 +23,8 @@ export async function storeFile(
 ): Promise<number> {
   const hour = join(root, folder);
   const made = await mkdir(hour, { recursive: true });
-  if (made !== undefined) for (let above = hour; above.length >= made.length && above !== '/';) unsynced.add((above = dirname(above)));
+  if (made !== undefined)
+    for (let above = hour; above.length >= made.length && above !== '/';) unsynced.add((above = dirname(above)));
   for (const above of unsynced) {
     await syncFolder(above).catch((error: unknown) => {
       // It was removed meanwhile, with its hours.

@@ -66,6 +66,8 @@ export interface ServiceAddress {
 }
 
 /** Infers a type's own settings. */
-export function sinkType<Fields extends CommonFields, Own extends object>(type: SinkType<Fields, Own>): SinkType<Fields, Own> {
+export function sinkType<Fields extends CommonFields, Own extends object>(
+  type: SinkType<Fields, Own>,
+): SinkType<Fields, Own> {
   return type;
 }

@@ -6,7 +6,11 @@ import { commonSinkFields, type SinkType, sinkType } from '../common/sink-type.t
 import { createConsoleSink } from './sink.ts';
 
 const fields = {
-  type: field(choice(['console']), { required: true, example: 'console', doc: 'writes events to standard output, for trying things out' }),
+  type: field(choice(['console']), {
+    required: true,
+    example: 'console',
+    doc: 'writes events to standard output, for trying things out',
+  }),
   inputs: commonSinkFields.inputs,
   style: field(choice(['json', 'pretty']), {
     default: 'json',

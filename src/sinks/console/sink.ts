@@ -88,7 +88,8 @@ function prettyLine(line: string, paint: (code: string, text: string) => string)
   const message = key === undefined ? '' : paint(BOLD, visible(event[key] as string));
   const fields = Object.entries(event).filter(([name]) => name !== '_time' && name !== key);
   const written = fields.map(
-    ([name, value]) => `${paint(DIM, `${visible(name)}=`)}${visible(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    ([name, value]) =>
+      `${paint(DIM, `${visible(name)}=`)}${visible(typeof value === 'string' ? value : JSON.stringify(value))}`,
   );
   return `${time}${[message, ...written].filter((part) => part !== '').join('  ')}`;
 }

@@ -31,7 +31,11 @@ function checkLimits(draft: IngestDraft, path: string, at: PathReport): void {
   if (at.has(`${path}.token`) && at.has(`${path}.token_file`))
     at.atKey(`${path}.token_file`, '`token` and `token_file` are both given', 'keep one of them');
   if (at.has(`${path}.timestamp_format`) && !at.has(`${path}.timestamp_field`)) {
-    at.atKey(`${path}.timestamp_format`, '`timestamp_format` is given without `timestamp_field`', 'add `timestamp_field`, or remove it');
+    at.atKey(
+      `${path}.timestamp_format`,
+      '`timestamp_format` is given without `timestamp_field`',
+      'add `timestamp_field`, or remove it',
+    );
   }
   const [batch, memory] = [draft.batch?.max_bytes, draft.buffer?.max_memory];
   if (batch !== undefined && memory !== undefined && batch > memory / 2) {
@@ -64,20 +68,32 @@ function checkForm(draft: IngestDraft, path: string, at: PathReport): void {
         isExtra ? 'give `extra` another name' : 'remove one',
       );
     } else if (header === 'header' && !/^[\x20-\x7e]+$/.test(column.replaceAll(',', '\n'))) {
-      at.atValue(place, `the column \`${quote(column)}\` cannot stand in a header`, 'use ASCII without commas, or `header: line`');
+      at.atValue(
+        place,
+        `the column \`${quote(column)}\` cannot stand in a header`,
+        'use ASCII without commas, or `header: line`',
+      );
     }
     seen.add(column);
   }
   if ((columns?.length ?? 0) >= MAX_CSV_COLUMNS)
     at.atKey(`${path}.csv.columns`, `there are ${columns?.length} columns`, `name fewer than ${MAX_CSV_COLUMNS}`);
   if (header === 'header' && columns === undefined && !at.has(`${path}.csv.columns`)) {
-    at.atValue(`${path}.csv.header`, '`header: header` is given without `columns`', 'name the columns, or write `header: line`');
+    at.atValue(
+      `${path}.csv.header`,
+      '`header: header` is given without `columns`',
+      'name the columns, or write `header: line`',
+    );
   }
   const labels = JSON.stringify(draft.labels ?? {});
   // Each unit beyond ASCII becomes six bytes.
   const bytes = labels.length + 5 * (labels.match(/[\u007f-\uffff]/g)?.length ?? 0);
   if (bytes > MAX_LABELS_BYTES)
-    at.atKey(`${path}.labels`, `the labels take ${bytes} bytes of a header`, `shorten them to ${MAX_LABELS_BYTES}, or use \`fields\``);
+    at.atKey(
+      `${path}.labels`,
+      `the labels take ${bytes} bytes of a header`,
+      `shorten them to ${MAX_LABELS_BYTES}, or use \`fields\``,
+    );
 }
 
 /** How the service is reached: certificates and proxies. */
@@ -87,7 +103,11 @@ function checkWay(draft: IngestDraft, path: string, at: PathReport, env: Environ
     ['key', 'cert'],
   ] as const) {
     if (at.has(`${path}.tls.${given}`) && !at.has(`${path}.tls.${missing}`))
-      at.atKey(`${path}.tls.${given}`, `\`tls.${given}\` is given without \`tls.${missing}\``, `add \`${missing}\`, or remove it`);
+      at.atKey(
+        `${path}.tls.${given}`,
+        `\`tls.${given}\` is given without \`tls.${missing}\``,
+        `add \`${missing}\`, or remove it`,
+      );
   }
   if (at.has(`${path}.proxy`)) return;
   for (const key of ['url', 'edge_url'] as const) {

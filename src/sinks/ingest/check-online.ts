@@ -16,7 +16,8 @@ import { createIngestSink } from './sink.ts';
 /** A service that answers later is taken for one that does not. */
 const PATIENCE_MS = 10_000;
 /** Only creating a dataset would show whether the token may. */
-const RUN_CREATES = '`run` will try to create it: the token must be allowed to (`tailrace tokens create` wants --manage-datasets)';
+const RUN_CREATES =
+  '`run` will try to create it: the token must be allowed to (`tailrace tokens create` wants --manage-datasets)';
 
 export async function checkOnline(config: IngestSinkConfig, datasets: ReadonlyMap<string, string>): Promise<Finding[]> {
   const found: Finding[] = [];
@@ -24,7 +25,8 @@ export async function checkOnline(config: IngestSinkConfig, datasets: ReadonlyMa
     const outcome = await askService(config, dataset);
     const finding = findingOf(config, dataset, place, outcome);
     if (!finding) continue;
-    const near = outcome.kind === 'pause' && outcome.reason === 'not_found' ? await nearestDataset(config, dataset) : undefined;
+    const near =
+      outcome.kind === 'pause' && outcome.reason === 'not_found' ? await nearestDataset(config, dataset) : undefined;
     found.push(near === undefined ? finding : { ...finding, fix: `did you mean \`${near}\`? Else ${finding.fix}` });
     // A wrong address or token is wrong for every dataset: report it once.
     if (finding.path !== place) break;
@@ -34,7 +36,10 @@ export async function checkOnline(config: IngestSinkConfig, datasets: ReadonlyMa
 
 /** Asks with a request without any events, as the agent would send it, so that it needs no more rights than that and stores nothing. */
 async function askService(config: IngestSinkConfig, dataset: string): Promise<Outcome> {
-  const sink = createIngestSink({ ...config, createDataset: false, timeoutMs: Math.min(config.timeoutMs, PATIENCE_MS) }, systemClock);
+  const sink = createIngestSink(
+    { ...config, createDataset: false, timeoutMs: Math.min(config.timeoutMs, PATIENCE_MS) },
+    systemClock,
+  );
   try {
     const nothing = Buffer.alloc(0);
     const body = ingestForms.encoderOf(config)?.(nothing) ?? nothing;
@@ -72,9 +77,20 @@ async function nearestDataset(config: IngestSinkConfig, dataset: string): Promis
 /** Undefined where the service would take events, also where it only objects to the empty request. */
 function findingOf(config: IngestSinkConfig, dataset: string, place: string, outcome: Outcome): Finding | undefined {
   const { id, url, token, createDataset } = config;
-  const at = (path: string, message: string, fix: string, isWarning = false): Finding => ({ path, message, fix, isWarning });
+  const at = (path: string, message: string, fix: string, isWarning = false): Finding => ({
+    path,
+    message,
+    fix,
+    isWarning,
+  });
   if (outcome.kind === 'pause' && outcome.reason === 'not_found') {
-    if (createDataset) return at(place, `the dataset \`${dataset}\` does not exist yet at ${url} (${outcome.detail})`, RUN_CREATES, true);
+    if (createDataset)
+      return at(
+        place,
+        `the dataset \`${dataset}\` does not exist yet at ${url} (${outcome.detail})`,
+        RUN_CREATES,
+        true,
+      );
     return at(place, `the service at ${url} has no dataset \`${dataset}\`: ${outcome.detail}`, outcome.fix);
   }
   if (outcome.kind === 'pause') {

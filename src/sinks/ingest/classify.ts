@@ -5,11 +5,17 @@ import type { FactTable, Outcome, PauseReason } from '../../core/sink.ts';
 
 /** An HTTP answer, or the failure that came in its place. */
 export type Answer =
-  | { readonly kind: 'answer'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+    }
   | { readonly kind: 'failure'; readonly code: string; readonly message: string; readonly fix?: string | undefined };
 
 const TOKEN_FIX = 'check that the token is an API token that may ingest into this dataset';
-const PAGE_FIX = 'a page answered, not the service: look whether a proxy or a firewall in front of it refuses the content of an event';
+const PAGE_FIX =
+  'a page answered, not the service: look whether a proxy or a firewall in front of it refuses the content of an event';
 
 /** What nginx, Go and Apache say to a plain request on a port for TLS. */
 const PLAIN_TO_TLS =
@@ -29,12 +35,14 @@ export function classify(answer: Answer, events: number, nowMs: number): Outcome
   if (status === 200) return classifyResult(answer.body, events);
   const detail = describeAnswer(status, answer.body);
   // 430: the quota of a month is used up; there is nothing wrong with the events.
-  if (status === 429 || status === 430) return withDelay({ kind: 'retry', reason: 'rate_limited', detail }, answer.headers, nowMs);
+  if (status === 429 || status === 430)
+    return withDelay({ kind: 'retry', reason: 'rate_limited', detail }, answer.headers, nowMs);
   if (status === 408) return withDelay({ kind: 'retry', reason: 'timeout', detail }, answer.headers, nowMs);
   if (status >= 500) return withDelay({ kind: 'retry', reason: 'server_error', detail }, answer.headers, nowMs);
   if (status === 403 && isPage(answer.body)) return pause('unauthorized', detail, `${PAGE_FIX}; or ${TOKEN_FIX}`);
   if (status === 401 || status === 403) return pause('unauthorized', detail, TOKEN_FIX);
-  if (status === 404) return pause('not_found', detail, 'create the dataset (or set create_dataset: true), or correct dataset and url');
+  if (status === 404)
+    return pause('not_found', detail, 'create the dataset (or set create_dataset: true), or correct dataset and url');
   // Nothing is wrong with the events.
   if (status === 400 && PLAIN_TO_TLS.test(answer.body.slice(0, 1000)))
     return { kind: 'retry', reason: 'bad_answer', detail: `${detail}: ${PLAIN_FIX}`, fix: PLAIN_FIX };
@@ -45,7 +53,8 @@ export function classify(answer: Answer, events: number, nowMs: number): Outcome
 
 function classifyResult(body: string, events: number): Outcome {
   const result = readIngestResult(body);
-  const bad = (what: string) => ({ kind: 'retry', reason: 'bad_answer', detail: `${describeAnswer(200, body)}: ${what}` }) as const;
+  const bad = (what: string) =>
+    ({ kind: 'retry', reason: 'bad_answer', detail: `${describeAnswer(200, body)}: ${what}` }) as const;
   if (!result) return bad('not an ingest result');
   if (result.ingested + result.failed !== events) {
     const counts = `${result.ingested} ingested and ${result.failed} failed, but ${events} events were sent`;
@@ -64,7 +73,11 @@ function pause(reason: PauseReason, detail: string, fix: string): Outcome {
 }
 
 /** Adds what the headers ask for. */
-function withDelay(outcome: Extract<Outcome, { kind: 'retry' }>, headers: Readonly<Record<string, string>>, nowMs: number): Outcome {
+function withDelay(
+  outcome: Extract<Outcome, { kind: 'retry' }>,
+  headers: Readonly<Record<string, string>>,
+  nowMs: number,
+): Outcome {
   const afterMs = askedDelayMs(headers, nowMs);
   return afterMs === undefined ? outcome : { ...outcome, afterMs };
 }
@@ -76,6 +89,14 @@ export const ingestFacts = {
   ingest_wal_length: ['walLength of the service’s last reply'],
 } satisfies FactTable;
 
-export function factsOf({ processedBytes, blocksCreated, walLength }: IngestReply): Record<keyof typeof ingestFacts, number> {
-  return { ingest_processed_bytes_total: processedBytes, ingest_blocks_created_total: blocksCreated, ingest_wal_length: walLength };
+export function factsOf({
+  processedBytes,
+  blocksCreated,
+  walLength,
+}: IngestReply): Record<keyof typeof ingestFacts, number> {
+  return {
+    ingest_processed_bytes_total: processedBytes,
+    ingest_blocks_created_total: blocksCreated,
+    ingest_wal_length: walLength,
+  };
 }

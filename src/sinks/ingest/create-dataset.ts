@@ -81,5 +81,7 @@ export class DatasetCreator {
 /** 409: another client was faster. */
 function problemOf(answer: Answer): string | undefined {
   if (answer.kind === 'failure') return `${answer.message} (${answer.code || 'no code'})`;
-  return (answer.status >= 200 && answer.status < 300) || answer.status === 409 ? undefined : describeAnswer(answer.status, answer.body);
+  return (answer.status >= 200 && answer.status < 300) || answer.status === 409
+    ? undefined
+    : describeAnswer(answer.status, answer.body);
 }

@@ -23,7 +23,12 @@ export interface Exchanged {
 }
 
 /** Posts the request. Rejects only when `signal` aborts; every failure is an answer of its own. */
-export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: number, signal: AbortSignal): Promise<Exchanged> {
+export function exchange(
+  dispatcher: Dispatcher,
+  request: Request,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     let controller: DispatchController | undefined;
     let givenUp: Error | undefined;
@@ -76,7 +81,8 @@ export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: nu
         headers = flattenHeaders(answered);
       },
       onResponseData(_controller, chunk) {
-        if (length + chunk.length > body.length) body = Buffer.concat([body], Math.max(2 * body.length, length + chunk.length));
+        if (length + chunk.length > body.length)
+          body = Buffer.concat([body], Math.max(2 * body.length, length + chunk.length));
         body.set(chunk, length);
         length += chunk.length;
         if (length <= MAX_ANSWER_BYTES) return;

@@ -1,7 +1,15 @@
 /** The keys of an ingest sink. */
 import { field, group, type Table } from '../../config/fields/field.ts';
 import { anyText, choice, duration, flag, list } from '../../config/fields/kinds.ts';
-import { baseUrl, columnName, headerPrefix, headerValue, proxyAddress, staticFields, token } from '../../config/fields/kinds-special.ts';
+import {
+  baseUrl,
+  columnName,
+  headerPrefix,
+  headerValue,
+  proxyAddress,
+  staticFields,
+  token,
+} from '../../config/fields/kinds-special.ts';
 import { timestampFormat } from '../../config/fields/kinds-time.ts';
 import { sinkFields } from '../../config/common/sink-fields.ts';
 import { commonSinkFields } from '../common/sink-type.ts';
@@ -12,7 +20,10 @@ const csvTable = {
     example: '[_time, level, message]',
     doc: 'the columns; `_time` or timestamp_field belongs among them',
   }),
-  extra: field(columnName, { default: 'json', doc: 'the column that holds all other keys as one JSON object; `drop` leaves them out' }),
+  extra: field(columnName, {
+    default: 'json',
+    doc: 'the column that holds all other keys as one JSON object; `drop` leaves them out',
+  }),
   header: field(choice(['line', 'header']), {
     default: 'line',
     doc: 'where the columns are named: in the first line, or in the CSV-fields header of the request',
@@ -34,9 +45,17 @@ const tlsTable = {
 } satisfies Table;
 
 export const ingestFields = {
-  type: field(choice(['ingest']), { required: true, example: 'ingest', doc: "sends batches to the service's ingest endpoint" }),
+  type: field(choice(['ingest']), {
+    required: true,
+    example: 'ingest',
+    doc: "sends batches to the service's ingest endpoint",
+  }),
   inputs: commonSinkFields.inputs,
-  url: field(baseUrl, { required: true, example: 'http://127.0.0.1:4100', doc: 'address of the service, without a query' }),
+  url: field(baseUrl, {
+    required: true,
+    example: 'http://127.0.0.1:4100',
+    doc: 'address of the service, without a query',
+  }),
   edge_url: field(baseUrl, { example: 'https://edge.example.com', doc: 'when set, events are sent there' }),
   token: field(token, { example: '${TAILRACE_TOKEN}', shown: true, doc: 'an API token; or token_file' }),
   token_file: field(anyText, {
@@ -54,7 +73,10 @@ export const ingestFields = {
   encoding: field(choice(['ndjson', 'csv', 'json']), { default: 'ndjson', doc: 'how events are written in a request' }),
   csv: field(group(csvTable), { default: '{}', doc: 'of the csv encoding' }),
   json: field(group(jsonTable), { default: '{}', doc: 'of the json encoding' }),
-  header_prefix: field(headerPrefix, { default: 'X-Service-', doc: 'of the org-ID, event-labels and CSV-fields headers' }),
+  header_prefix: field(headerPrefix, {
+    default: 'X-Service-',
+    doc: 'of the org-ID, event-labels and CSV-fields headers',
+  }),
   tls: field(group(tlsTable), {
     default: '{}',
     doc: 'of https addresses; relative paths as for token_file, files are read again when they change',
@@ -69,11 +91,18 @@ export const ingestFields = {
     example: "'2006-01-02T15:04:05Z07:00'",
     doc: 'how that time is written, sent as timestamp-format',
   }),
-  labels: field(staticFields, { default: '{}', example: '{team: core}', doc: 'added to every event by the service, sent once a request' }),
+  labels: field(staticFields, {
+    default: '{}',
+    example: '{team: core}',
+    doc: 'added to every event by the service, sent once a request',
+  }),
   compression: sinkFields.compression,
   batch: sinkFields.batch,
   concurrency: sinkFields.concurrency,
-  timeout: field(duration('100ms', '1h'), { default: '30s', doc: 'of a whole request, first byte sent to last byte of the reply' }),
+  timeout: field(duration('100ms', '1h'), {
+    default: '30s',
+    doc: 'of a whole request, first byte sent to last byte of the reply',
+  }),
   retry: sinkFields.retry,
   buffer: sinkFields.buffer,
 } satisfies Table;

@@ -60,7 +60,13 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
     if (status === 401 || status === 403) outcome = afterRefusal(outcome, token, secret);
     if (status === 404 && config.createDataset)
       outcome = await creator.handle({ dataset: parcel.dataset, sentAtMs: started, secret }, outcome, signal);
-    return { outcome, status, elapsedMs, ...(isSent ? {} : { unsent: 'unconnected' }), ...(mayBeStored ? { mayBeStored } : {}) };
+    return {
+      outcome,
+      status,
+      elapsedMs,
+      ...(isSent ? {} : { unsent: 'unconnected' }),
+      ...(mayBeStored ? { mayBeStored } : {}),
+    };
   };
 
   return {
@@ -94,10 +100,15 @@ function hideSecretsOf(outcome: Outcome, secrets: () => readonly string[]): Outc
   const hide = (text: string): string => hideSecretsIn(text, known);
   const { detail } = outcome;
   if (outcome.kind === 'partial') {
-    const failures = outcome.failures.map((failure) => ({ ...failure, timestamp: hide(failure.timestamp), error: hide(failure.error) }));
+    const failures = outcome.failures.map((failure) => ({
+      ...failure,
+      timestamp: hide(failure.timestamp),
+      error: hide(failure.error),
+    }));
     return { ...outcome, detail: hide(detail), failures };
   }
-  if (outcome.kind === 'retry' && outcome.fix !== undefined) return { ...outcome, detail: hide(detail), fix: hide(outcome.fix) };
+  if (outcome.kind === 'retry' && outcome.fix !== undefined)
+    return { ...outcome, detail: hide(detail), fix: hide(outcome.fix) };
   return { ...outcome, detail: hide(detail) };
 }
 
@@ -110,7 +121,12 @@ function afterRefusal(refused: Outcome, token: SecretReader | undefined, sent: s
   } catch (error) {
     return unreadable(error);
   }
-  return { kind: 'retry', reason: 'token_changed', detail: `${refused.detail}; the token file holds another token now`, afterMs: 0 };
+  return {
+    kind: 'retry',
+    reason: 'token_changed',
+    detail: `${refused.detail}; the token file holds another token now`,
+    afterMs: 0,
+  };
 }
 
 /** Polls with stat, which notices every way to replace the file, a changed link above it included. */
@@ -124,7 +140,10 @@ function unreadable(error: unknown): Outcome {
 }
 
 function problemOf(error: unknown): { detail: string; fix: string } {
-  return { detail: messageOf(error), fix: error instanceof TailraceError && error.fix !== undefined ? error.fix : 'check token_file' };
+  return {
+    detail: messageOf(error),
+    fix: error instanceof TailraceError && error.fix !== undefined ? error.fix : 'check token_file',
+  };
 }
 
 function requestPath(config: IngestSinkConfig): (dataset: string, form: IngestForm) => string {

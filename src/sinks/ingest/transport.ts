@@ -60,7 +60,11 @@ export class Transport {
     } catch (error) {
       if (!(error instanceof TailraceError)) throw error;
       const message = error.fix === undefined ? error.message : `${error.message}: ${error.fix}`;
-      return { answer: { kind: 'failure', code: error.code, message, fix: error.fix }, started: false, mayBeStored: false };
+      return {
+        answer: { kind: 'failure', code: error.code, message, fix: error.fix },
+        started: false,
+        mayBeStored: false,
+      };
     }
     const { timeoutMs, tls } = this.#options;
     const whole = { ...request, origin: this.#origin, hasCert: tls.cert !== undefined };

@@ -15,9 +15,18 @@ export function checkLineSource(source: LineDraft, at: PathReport): void {
   checkLines(source, at);
   const { path, draft } = source;
   for (const key of ['csv', 'regex'] as const) {
-    if (!at.has(`${path}.${key}`) || draft.format === undefined || draft.format === key || (key === 'csv' && draft.format === 'w3c'))
+    if (
+      !at.has(`${path}.${key}`) ||
+      draft.format === undefined ||
+      draft.format === key ||
+      (key === 'csv' && draft.format === 'w3c')
+    )
       continue;
-    at.warnAtKey(`${path}.${key}`, `\`${key}\` has no effect with \`format: ${draft.format}\``, `write \`format: ${key}\``);
+    at.warnAtKey(
+      `${path}.${key}`,
+      `\`${key}\` has no effect with \`format: ${draft.format}\``,
+      `write \`format: ${key}\``,
+    );
   }
   if (typeof draft.time === 'object') checkZone(`${path}.time.format`, draft.time.format, at);
 }
@@ -31,7 +40,15 @@ export function parserFields({ format = 'auto', formats, parse_json }: Draft<Lin
 }
 
 /** No value of an event has a name. */
-function isPlain({ format, formats, parse_json }: { format?: string; formats?: unknown; parse_json?: boolean }): boolean {
+function isPlain({
+  format,
+  formats,
+  parse_json,
+}: {
+  format?: string;
+  formats?: unknown;
+  parse_json?: boolean;
+}): boolean {
   return formats === undefined && parse_json !== true && format === 'text';
 }
 
@@ -40,7 +57,8 @@ const UNGROUPED: ReadonlySet<string | undefined> = new Set(['csv', 'w3c', 'cri',
 
 function checkGroup({ path, draft }: LineDraft, at: PathReport): void {
   if (!at.has(`${path}.group`)) return;
-  const refuse = (other: string): void => at.atKey(`${path}.group`, `\`group\` cannot be used with ${other}`, 'remove one of them');
+  const refuse = (other: string): void =>
+    at.atKey(`${path}.group`, `\`group\` cannot be used with ${other}`, 'remove one of them');
   if (at.has(`${path}.multiline`)) refuse('`multiline`');
   if (UNGROUPED.has(draft.format)) refuse(`\`format: ${draft.format}\``);
 }
@@ -49,7 +67,8 @@ function checkGroup({ path, draft }: LineDraft, at: PathReport): void {
 export function checkLines({ path, draft }: LineDraft, at: PathReport): void {
   const { format, multiline } = draft;
   if (at.has(`${path}.formats`)) {
-    if (at.has(`${path}.format`)) at.atKey(`${path}.formats`, '`format` and `formats` are both given', 'keep one of them');
+    if (at.has(`${path}.format`))
+      at.atKey(`${path}.formats`, '`format` and `formats` are both given', 'keep one of them');
   } else if (format === 'regex' && !at.has(`${path}.regex`))
     at.atValue(
       `${path}.format`,
@@ -57,7 +76,11 @@ export function checkLines({ path, draft }: LineDraft, at: PathReport): void {
       "add `regex: '^(?<level>\\w+) (?<message>.*)$'`, or another one",
     );
   else if (draft.regex !== undefined && !/\(\?P?<[A-Za-z_]/.test(draft.regex))
-    at.atValue(`${path}.regex`, '`regex` has no named group, so that events would have no fields', 'name its groups: `(?<level>\\w+)`');
+    at.atValue(
+      `${path}.regex`,
+      '`regex` has no named group, so that events would have no fields',
+      'name its groups: `(?<level>\\w+)`',
+    );
   if (draft.types !== undefined && Object.keys(draft.types).length > 0 && isPlain(draft))
     at.atKey(
       `${path}.types`,
@@ -68,7 +91,9 @@ export function checkLines({ path, draft }: LineDraft, at: PathReport): void {
   if (!at.has(`${path}.multiline`) || multiline === undefined) return;
   const [hasStart, hasContinue] = [at.has(`${path}.multiline.start`), at.has(`${path}.multiline.continue`)];
   if (hasStart === hasContinue) {
-    const message = hasStart ? '`start` and `continue` are both given' : '`multiline` has neither `start` nor `continue`';
+    const message = hasStart
+      ? '`start` and `continue` are both given'
+      : '`multiline` has neither `start` nor `continue`';
     at.atKey(
       `${path}.multiline${hasStart ? '.continue' : ''}`,
       message,

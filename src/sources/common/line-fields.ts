@@ -7,10 +7,13 @@ import { timeFormat } from '../../config/fields/kinds-time.ts';
 import { formatList, namedTypes } from '../../config/fields/kinds-formats.ts';
 import { type CommonSourceConfig, hostZone } from './source-fields.ts';
 
-const format = field(choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 'combined', 'auditd', 'csv', 'w3c', 'regex']), {
-  default: 'auto',
-  doc: 'auto: JSON objects pass through unchanged, other lines become {"message": line}; json: the others also get a parse_error; text: all lines become messages; the others: docs/formats.md',
-});
+const format = field(
+  choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 'combined', 'auditd', 'csv', 'w3c', 'regex']),
+  {
+    default: 'auto',
+    doc: 'auto: JSON objects pass through unchanged, other lines become {"message": line}; json: the others also get a parse_error; text: all lines become messages; the others: docs/formats.md',
+  },
+);
 export const onOversize = field(choice(['truncate', 'split', 'dead_letter']), {
   default: 'truncate',
   doc: 'what happens to a longer one: cut, with truncated and original_bytes; sent in parts, with part and part_last; or its beginning kept as a dead letter',
@@ -18,8 +21,14 @@ export const onOversize = field(choice(['truncate', 'split', 'dead_letter']), {
 const multilineTable = {
   start: field(pattern, { example: "'^\\d{4}-'", doc: 'a line that matches begins an event; this or `continue`' }),
   continue: field(pattern, { example: "'^\\s'", doc: 'a line that matches belongs to the event before it' }),
-  before: field(pattern, { example: "'^# Time:'", doc: 'a line in front of that of `start` which belongs to the same event' }),
-  timeout: field(duration('10ms', '1h'), { default: '5s', doc: 'lines are sent when none has followed them for so long' }),
+  before: field(pattern, {
+    example: "'^# Time:'",
+    doc: 'a line in front of that of `start` which belongs to the same event',
+  }),
+  timeout: field(duration('10ms', '1h'), {
+    default: '5s',
+    doc: 'lines are sent when none has followed them for so long',
+  }),
   max_lines: field(integer(2, 100_000), { default: '1000', doc: 'of one event; the next line begins another' }),
   max_bytes: field(size('1KiB', '10MiB'), {
     computed: 'max_event_bytes',
@@ -54,7 +63,10 @@ const timeTable = {
     example: 'req.time',
     doc: 'where the time is: a key of JSON (a dot for each level), a named group, a CSV column; one that cannot be read gives a time_error',
   }),
-  format: field(timeFormat, { default: 'auto', doc: 'how it is written; a layout may lack the year, which is inferred' }),
+  format: field(timeFormat, {
+    default: 'auto',
+    doc: 'how it is written; a layout may lack the year, which is inferred',
+  }),
   timezone: field(timezone, { computed: "the host's", example: 'Europe/Athens', doc: 'of times that name no zone' }),
 } satisfies Table;
 /** Of sources that read lines. */
@@ -142,5 +154,7 @@ export type TimeConfig =
 function timeOf(time: LineValues['time']): TimeConfig {
   if (time === 'read') return { kind: 'read' };
   const { field, format, timezone = hostZone() } = time === 'auto' ? { field: undefined, format: 'auto' } : time;
-  return field === undefined && format === 'auto' ? { kind: 'auto', timezone } : { kind: 'given', field, format, timezone };
+  return field === undefined && format === 'auto'
+    ? { kind: 'auto', timezone }
+    : { kind: 'given', field, format, timezone };
 }

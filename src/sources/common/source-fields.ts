@@ -43,7 +43,9 @@ export type CommonSourceConfig = Omit<Values<typeof sharedFields>, 'transform' |
   };
 
 /** What `fields` adds to every event: a type may take a word in place of these. */
-export function addedOf(fields: Readonly<Record<string, JsonValue>> | string | undefined): Readonly<Record<string, JsonValue>> {
+export function addedOf(
+  fields: Readonly<Record<string, JsonValue>> | string | undefined,
+): Readonly<Record<string, JsonValue>> {
   return typeof fields === 'string' ? {} : (fields ?? {});
 }
 

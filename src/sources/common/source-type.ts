@@ -97,7 +97,11 @@ export interface SourceFiles<C> {
   /** True for a file that it finds and does not read. */
   leavesOut(config: C, path: string): Promise<boolean>;
   /** Why the path is or is not read, as the source that runs would say it. Reads no events. */
-  explain(config: C, path: string, known: Pick<SourceContext, 'streams' | 'privateFiles' | 'log'>): Promise<FileExplanation>;
+  explain(
+    config: C,
+    path: string,
+    known: Pick<SourceContext, 'streams' | 'privateFiles' | 'log'>,
+  ): Promise<FileExplanation>;
 }
 
 export interface Proposal {

@@ -14,7 +14,8 @@ export async function checkGlobs(source: FileConfig, privateFiles: PrivateFiles)
     const hidden: string[] = [];
     const log = {
       ...silentLog,
-      warn: ({ path, code }: { path?: string; code?: string }) => void (code === 'EACCES' && path !== undefined && hidden.push(path)),
+      warn: ({ path, code }: { path?: string; code?: string }) =>
+        void (code === 'EACCES' && path !== undefined && hidden.push(path)),
     };
     const { found: all, refused } = await findFiles(source, privateFiles, log, [glob]);
     const found = [...all.keys()];
@@ -26,7 +27,10 @@ export async function checkGlobs(source: FileConfig, privateFiles: PrivateFiles)
         'give the user that runs the agent the right to list and search the folders',
       );
     else if (found.length + refused.size === 0) warn(...noFile(glob));
-    const [links, secrets] = [[...refused].filter(([, { isLink }]) => isLink), [...refused].filter(([, { isLink }]) => !isLink)];
+    const [links, secrets] = [
+      [...refused].filter(([, { isLink }]) => isLink),
+      [...refused].filter(([, { isLink }]) => !isLink),
+    ];
     for (const [what, [first, ...others]] of [
       ['symbolic link', links],
       ['path', secrets],
@@ -76,4 +80,5 @@ function isReadable(path: string): boolean {
   }
 }
 
-const plural = (count: number, noun: string): string => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+const plural = (count: number, noun: string): string =>
+  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;

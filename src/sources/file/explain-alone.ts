@@ -12,7 +12,14 @@ export function explainAlone(
 ): FileExplanation {
   const lane = { accept: never };
   const reserve = (bytes: number) => ({ at: 0, bytes: Buffer.alloc(bytes) });
-  const source = createFileSource(config, { ...known, lane, clock: systemClock, hostname: config.hostName, reserve, once: false });
+  const source = createFileSource(config, {
+    ...known,
+    lane,
+    clock: systemClock,
+    hostname: config.hostName,
+    reserve,
+    once: false,
+  });
   return source.explain(path);
 }
 

@@ -19,7 +19,13 @@ import type { SavedFile } from './decide/decide.ts';
 import { firstPlaceOf, savedAt } from './observe/saved-files.ts';
 import type { Refusals } from './scan/refusals.ts';
 import { readHead, withOpen, withOpenIfReadable } from './scan/peek.ts';
-import { type FirstPlace, isGzipOrZstdName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
+import {
+  type FirstPlace,
+  isGzipOrZstdName,
+  isCompressedName,
+  isRotatedName,
+  rotatedFrom,
+} from './scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
 
 export interface ExplainerOptions {
@@ -33,10 +39,13 @@ export interface ExplainerOptions {
   /** False for a source that was never opened: the explanation is what it would do at its start. */
   isOpen(): boolean;
   /** What is known of a compressed file that is read; undefined for one that is not. */
-  compressed(path: string): { readonly state: string; readonly offset: number; readonly end: CompressedEnd | undefined } | undefined;
+  compressed(
+    path: string,
+  ): { readonly state: string; readonly offset: number; readonly end: CompressedEnd | undefined } | undefined;
 }
 
-type Verdict = Pick<FileExplanation, 'isRead' | 'reason' | 'fix' | 'state' | 'offset' | 'lastError'> & Partial<FileExplanation>;
+type Verdict = Pick<FileExplanation, 'isRead' | 'reason' | 'fix' | 'state' | 'offset' | 'lastError'> &
+  Partial<FileExplanation>;
 
 const OPEN_IT = 'give the user that runs the agent the right to read it, and to search the folders above it';
 
@@ -56,12 +65,22 @@ export class Explainer {
     const linkTo = fileSystem.linkTarget(path);
     const common = { path, patterns: finder.explain(path), ...(linkTo === undefined ? {} : { linkTo }) };
     const saved = file ? undefined : this.#savedOf(path, there);
-    const related = this.#relatedTo(path, file?.stream ?? (saved && firstPlaceOf(saved.record)), 'stat' in there ? there.stat : file?.disk);
+    const related = this.#relatedTo(
+      path,
+      file?.stream ?? (saved && firstPlaceOf(saved.record)),
+      'stat' in there ? there.stat : file?.disk,
+    );
     const about = { ...(related.length > 0 ? { related } : {}) };
     if (file) return { ...common, ...this.#ofTracked(path, file), ...about };
     const verdict = this.#verdict(path, there, saved);
     const size = 'stat' in there && there.stat.kind === 'file' ? { size: there.stat.size } : {};
-    return { ...common, ...verdict, ...size, ...(saved ? { ...describeRecord(saved.record), lastChange: saved.kind } : {}), ...about };
+    return {
+      ...common,
+      ...verdict,
+      ...size,
+      ...(saved ? { ...describeRecord(saved.record), lastChange: saved.kind } : {}),
+      ...about,
+    };
   }
 
   /** Says nothing of what the path leads to: whoever asks might not be allowed to know. */
@@ -108,9 +127,13 @@ export class Explainer {
     if (file.disk.place === 'away')
       return { isRead: true, reason: 'the file system that it is on is not there; it is read on when that is back' };
     if (isGone(file)) return { isRead: true, reason: 'it has no name any more, and is read to its end' };
-    if (file.disk.path !== path) return { isRead: true, reason: `it is read as "${file.disk.path}", of which this is another name` };
+    if (file.disk.path !== path)
+      return { isRead: true, reason: `it is read as "${file.disk.path}", of which this is another name` };
     if (file.disk.path !== file.stream.firstPath)
-      return { isRead: true, reason: `it was "${file.stream.firstPath}", and is read on since it was renamed or copied` };
+      return {
+        isRead: true,
+        reason: `it was "${file.stream.firstPath}", and is read on since it was renamed or copied`,
+      };
     return { isRead: true, reason: this.#options.finder.explain(path) };
   }
 
@@ -126,19 +149,27 @@ export class Explainer {
     if (!('stat' in there) && path.includes('\ufffd'))
       return no('nothing is there, or its name is not valid UTF-8, which is not read', 'rename it');
     if (!('stat' in there))
-      return no(there.link ? 'it is a symbolic link that leads nowhere' : 'nothing is there; once there is, it is read whole');
+      return no(
+        there.link ? 'it is a symbolic link that leads nowhere' : 'nothing is there; once there is, it is read whole',
+      );
     const { stat } = there;
-    if (stat.kind === 'directory') return no('it is a folder', `include what is in it: "${path}/*.log", or "${path}/**/*.log"`);
+    if (stat.kind === 'directory')
+      return no('it is a folder', `include what is in it: "${path}/*.log", or "${path}/**/*.log"`);
     if (stat.kind !== 'file') return no(`it is a ${stat.kind}, no regular file`);
     if (isGzipOrZstdName(path)) {
       if (!config.readCompressed)
-        return no('compressed files are left out', 'set read_compressed: true to read those that were never read in their plain form');
-      const reason = 'read_compressed is set: what was not read in its plain form is read once the file stood still for some seconds';
+        return no(
+          'compressed files are left out',
+          'set read_compressed: true to read those that were never read in their plain form',
+        );
+      const reason =
+        'read_compressed is set: what was not read in its plain form is read once the file stood still for some seconds';
       return { isRead: true, reason, ...this.#ofCompressed(path, stat) };
     }
     const refusal = this.#tryOpen(path);
     if (refusal !== undefined) return { ...no('it cannot be opened', OPEN_IT), lastError: refusal };
-    if (saved) return { isRead: true, reason: `${finder.explain(path)}; it is known, and read on from the saved position` };
+    if (saved)
+      return { isRead: true, reason: `${finder.explain(path)}; it is known, and read on from the saved position` };
     if (clock.now() - stat.mtimeMs > config.ignoreOlderMs)
       return no(
         `it was not changed for longer than ignore_older, which is ${formatDuration(config.ignoreOlderMs)}`,
@@ -149,7 +180,9 @@ export class Explainer {
 
   #ofCompressed(path: string, stat: FileStat): Partial<FileExplanation> {
     const compressed = this.#options.compressed(path);
-    const saved = this.#options.isOpen() ? undefined : this.#records().findLast((record) => this.#isCompressed(record, path, stat));
+    const saved = this.#options.isOpen()
+      ? undefined
+      : this.#records().findLast((record) => this.#isCompressed(record, path, stat));
     const end = compressed?.end ?? saved?.compressedEnd;
     return {
       isCompressed: true,
@@ -162,7 +195,10 @@ export class Explainer {
   #isCompressed({ path: firstPath, identity }: StreamRecord, path: string, { inode }: FileStat): boolean {
     if (!identity || !isGzipOrZstdName(firstPath) || identity.inode !== String(inode)) return false;
     const { fileSystem } = this.#options;
-    return withOpenIfReadable(fileSystem, path, (fd) => hasFingerprint(identity, readHead(fileSystem, fd, HEAD_BYTES))) ?? false;
+    return (
+      withOpenIfReadable(fileSystem, path, (fd) => hasFingerprint(identity, readHead(fileSystem, fd, HEAD_BYTES))) ??
+      false
+    );
   }
 
   /** What an agent that starts reads of a file that no pattern matches: rotation made it of one that is read. */
@@ -171,17 +207,28 @@ export class Explainer {
     if (saved?.kind === 'continued' && saved.found?.path === saved.record.path && saved.found.path !== path)
       return { isRead: true, reason: `it is read as "${saved.record.path}", of which this is another name` };
     if (saved && finder.reaches(saved.record.path))
-      return { isRead: true, reason: `it was "${saved.record.path}", is known, and is read on from the saved position` };
+      return {
+        isRead: true,
+        reason: `it was "${saved.record.path}", is known, and is read on from the saved position`,
+      };
     if (this.#options.isOpen() || !('stat' in there) || there.stat.kind !== 'file') return undefined;
     const base = rotatedFrom(path);
-    if (base === undefined || isCompressedName(path) || !finder.reaches(base) || finder.isExcluded(path)) return undefined;
+    if (base === undefined || isCompressedName(path) || !finder.reaches(base) || finder.isExcluded(path))
+      return undefined;
     const last = this.#records().findLast((record) => record.path === base);
     if (!last || !mayHaveHadPath(there.stat, last.createdMs)) return undefined;
-    return { isRead: true, reason: `it was made of "${base}" since an agent last read that: what was not read of it yet is read` };
+    return {
+      isRead: true,
+      reason: `it was made of "${base}" since an agent last read that: what was not read of it yet is read`,
+    };
   }
 
   /** What rotation made of the file `own`, and what it was made of: those that are followed, and those that lie beside it, also behind a link. */
-  #relatedTo(path: string, first: FirstPlace | undefined, own: Pick<FileStat, 'device' | 'inode'> | undefined): RelatedFile[] {
+  #relatedTo(
+    path: string,
+    first: FirstPlace | undefined,
+    own: Pick<FileStat, 'device' | 'inode'> | undefined,
+  ): RelatedFile[] {
     const { knownFiles, fileSystem } = this.#options;
     const plain = path.replace(COMPRESSION, '');
     const base = rotatedFrom(plain) ?? plain;
@@ -192,7 +239,11 @@ export class Explainer {
     for (const each of knownFiles.files) {
       const isOwn = own !== undefined && isSameFile(each.disk, own) && !isDetached(each);
       if (isOwn || !(bases.includes(each.stream.firstPath) || isOne(each.disk.path))) continue;
-      const state = isDetached(each) ? 'truncated, its copy is looked for' : each.isUndecided ? 'undecided' : stateOf(each);
+      const state = isDetached(each)
+        ? 'truncated, its copy is looked for'
+        : each.isUndecided
+          ? 'undecided'
+          : stateOf(each);
       found.set(isDetached(each) ? `${each.disk.path} ${each.stream.id}` : each.disk.path, {
         path: each.disk.path,
         state,
@@ -221,7 +272,9 @@ export class Explainer {
   #stateBeside(path: string, stat: FileStat): Pick<RelatedFile, 'state' | 'offset'> {
     if (isCompressedName(path)) return { state: 'compressed' };
     const saved = this.#options.isOpen() ? undefined : this.#savedOf(path, { stat });
-    return saved ? { state: 'known', offset: saved.record.resumeAt } : { state: this.#options.isOpen() ? 'not followed' : 'not known' };
+    return saved
+      ? { state: 'known', offset: saved.record.resumeAt }
+      : { state: this.#options.isOpen() ? 'not followed' : 'not known' };
   }
 
   /** What a start makes of what is there. */
@@ -264,7 +317,9 @@ function describeRecord({ id, path, identity, resumeAt, settledTo }: StreamRecor
   return {
     stream: id,
     firstPath: path,
-    ...(identity ? { device: identity.device, inode: identity.inode, headBytes: identity.headLength, headHash: identity.headHash } : {}),
+    ...(identity
+      ? { device: identity.device, inode: identity.inode, headBytes: identity.headLength, headHash: identity.headHash }
+      : {}),
     savedOffset: resumeAt,
     ...(settledTo === undefined ? {} : { deliveredOffset: settledTo }),
   };

@@ -105,7 +105,10 @@ export const fileType: SourceType<typeof fields, FileConfig> = {
   // Deleted files are read beside the others, and so are compressed ones.
   windowBytes: (config) => windowBytesFor(config.readCompressed ? 3 : 2, config),
   async create(config, context) {
-    const [{ createFileSource }, { loadShaping }] = await Promise.all([import('./source.ts'), import('../framing/line-shaping.ts')]);
+    const [{ createFileSource }, { loadShaping }] = await Promise.all([
+      import('./source.ts'),
+      import('../framing/line-shaping.ts'),
+    ]);
     return createFileSource(config, context, { shaping: await loadShaping(config) });
   },
   check: async (config, { privateFiles }) => (await import('./check-globs.ts')).checkGlobs(config, privateFiles),
@@ -120,7 +123,8 @@ export const fileType: SourceType<typeof fields, FileConfig> = {
       return include.some((pattern) => compileInclude(pattern).matches(path));
     },
     find: async (config, privateFiles) => (await import('./scan/find-files.ts')).findFiles(config, privateFiles),
-    leavesOut: async ({ readCompressed }, path) => !readCompressed && (await import('./scan/rotated-names.ts')).isCompressedName(path),
+    leavesOut: async ({ readCompressed }, path) =>
+      !readCompressed && (await import('./scan/rotated-names.ts')).isCompressedName(path),
     explain: async (config, path, known) => (await import('./explain-alone.ts')).explainAlone(config, path, known),
   },
 };

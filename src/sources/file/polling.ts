@@ -190,7 +190,10 @@ export class Polling {
     const concerns = (path: string): boolean => finder.matches(path) || knownFiles.byPath(path) !== undefined;
     const watches = new FolderWatches({ fileSystem, clock, notices, concerns });
     // Only full scans take up compressed files.
-    const pace = new ScanPace({ scanIntervalMs, maxScanIntervalMs: readCompressed ? scanIntervalMs : maxScanIntervalMs });
+    const pace = new ScanPace({
+      scanIntervalMs,
+      maxScanIntervalMs: readCompressed ? scanIntervalMs : maxScanIntervalMs,
+    });
     let scannedMs = clock.monotonic();
     let nextMs = scannedMs + pace.intervalMs;
     /** Folders that come and go are worth no more of a processor than files are. */

@@ -19,7 +19,11 @@ export function findSharedPath(one: PathPatterns, other: PathPatterns): string |
       for (const filler of FILLERS) {
         const path = meetPaths(left.split('/'), right.split('/'), filler)?.join('/');
         if (path === undefined) break;
-        if ([left, right].every((pattern) => compileInclude(pattern).matches(path)) && !isLeftOut.some((test) => test(path))) return path;
+        if (
+          [left, right].every((pattern) => compileInclude(pattern).matches(path)) &&
+          !isLeftOut.some((test) => test(path))
+        )
+          return path;
       }
     }
   }
@@ -36,7 +40,9 @@ function mayMeet(left: string, right: string): boolean {
 function alternatives(pattern: string): string[] {
   const braces = [...pattern.matchAll(/\{([^{}]*)\}/g)].find(([, inside]) => inside!.includes(','));
   if (!braces) return [pattern];
-  const all = braces[1]!.split(',').map((each) => pattern.slice(0, braces.index) + each + pattern.slice(braces.index + braces[0].length));
+  const all = braces[1]!
+    .split(',')
+    .map((each) => pattern.slice(0, braces.index) + each + pattern.slice(braces.index + braces[0].length));
   return all.flatMap(alternatives).slice(0, MAX_ALTERNATIVES);
 }
 
@@ -59,12 +65,15 @@ function behindDeep(deep: readonly string[], other: readonly string[], filler: s
 }
 
 /** One character, of those that a class has, or any number of characters. */
-type Token = { readonly kind: 'one'; readonly text: string; readonly has: (char: string) => boolean } | { readonly kind: 'star' };
+type Token =
+  | { readonly kind: 'one'; readonly text: string; readonly has: (char: string) => boolean }
+  | { readonly kind: 'star' };
 
 /** Undefined for what picomatch alone can tell. */
 function tokensOf(name: string): Token[] | undefined {
   const tokens: Token[] = [];
-  const one = (text: string, has = (char: string): boolean => char === text): void => void tokens.push({ kind: 'one', text, has });
+  const one = (text: string, has = (char: string): boolean => char === text): void =>
+    void tokens.push({ kind: 'one', text, has });
   for (const [all, escaped, chars] of name.matchAll(/\\(.)|\[([^!^\]\\[][^\]\\[]*)\]|[^]/gs)) {
     if (escaped !== undefined) one(escaped);
     else if (chars !== undefined) one(chars[0]!, (char) => isInClass(char, chars));

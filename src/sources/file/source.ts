@@ -84,7 +84,18 @@ export function createFileSource(
   const { lane, rescue, once } = context;
   const { ignoreOlderMs, stableInodes, maxDeletedBytes, partialTimeoutMs } = config;
   const { groupTimeoutMs } = shaping;
-  const common = { source: config.id, fileSystem, streams, clock, notices, stats: counters, once, rescue, shaping, shapeOf: shapeOfFile };
+  const common = {
+    source: config.id,
+    fileSystem,
+    streams,
+    clock,
+    notices,
+    stats: counters,
+    once,
+    rescue,
+    shaping,
+    shapeOf: shapeOfFile,
+  };
   const knownFiles = new KnownFiles(rescue !== undefined);
   const { files } = knownFiles;
   const descriptors = new OpenFiles({ ...common, knownFiles });
@@ -101,7 +112,8 @@ export function createFileSource(
   const outcomes = new CopyOutcomes({ ...following, generations });
   const copies = new Copies({ ...following, maintenance, generations, outcomes });
   const tracker = new Tracker({ ...following, maintenance, generations, copies, ignoreOlderMs, stableInodes });
-  const makeLines = (): Lines => createLines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
+  const makeLines = (): Lines =>
+    createLines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
   const lines = makeLines();
   const turns = new SerialQueue();
   const lineEnds = new LineEnds({ ...common, knownFiles, compressed: () => compressedFiles.ends() });
@@ -110,9 +122,22 @@ export function createFileSource(
   const rescuer = rescue && new Reader({ ...reading, lines: makeLines(), lane: rescue.lane, turns: new SerialQueue() });
   const spanReader = new SpanReader({ lines, fileSystem, knownFiles, turns });
   const known = new KnownContent(knownFiles);
-  const compressedFiles = new CompressedFiles({ ...common, stableInodes, expire: (stream) => maintenance.expire(stream) });
+  const compressedFiles = new CompressedFiles({
+    ...common,
+    stableInodes,
+    expire: (stream) => maintenance.expire(stream),
+  });
   const compressedReader = config.readCompressed
-    ? new CompressedReader({ ...common, lines: makeLines(), lane, laneTurns: turns, files: compressedFiles, known, gaps, lineEnds })
+    ? new CompressedReader({
+        ...common,
+        lines: makeLines(),
+        lane,
+        laneTurns: turns,
+        files: compressedFiles,
+        known,
+        gaps,
+        lineEnds,
+      })
     : undefined;
   const unreadCompressed = new UnreadCompressed({
     ...common,
@@ -125,19 +150,41 @@ export function createFileSource(
     isOpen: () => isOpen,
     compressed: (path) => compressedReader?.explain(path),
   });
-  const polling = new Polling({ ...following, config, finder, deadline, tracker, copies, reader, lane, rescuer, compressedReader, log });
+  const polling = new Polling({
+    ...following,
+    config,
+    finder,
+    deadline,
+    tracker,
+    copies,
+    reader,
+    lane,
+    rescuer,
+    compressedReader,
+    log,
+  });
 
   async function open(): Promise<void> {
     isOpen = true;
     const records = streams.list(config.id);
-    const isFirstRun = streams.hasStarted ? !streams.hasStarted(config.id) && records.length === 0 : records.length === 0;
+    const isFirstRun = streams.hasStarted
+      ? !streams.hasStarted(config.id) && records.length === 0
+      : records.length === 0;
     const found = await finder.find();
     const isSkipping = isFirstRun && config.startAt === 'end';
     const isPlain = (record: StreamRecord): boolean => !isGzipOrZstdName(record.path);
     const compressed = takeCompressed(found);
     const isReached = (path: string): boolean => finder.reaches(path) && !refusals.has(path);
     const plain = records.filter(isPlain);
-    const { recognized, leftOut, away } = await restore(plain, { tracker, copies, knownFiles, fileSystem, stableInodes, found, isReached });
+    const { recognized, leftOut, away } = await restore(plain, {
+      tracker,
+      copies,
+      knownFiles,
+      fileSystem,
+      stableInodes,
+      found,
+      isReached,
+    });
     known.remember(plain);
     if (compressedReader)
       compressedFiles.open(
@@ -146,7 +193,13 @@ export function createFileSource(
         isSkipping,
       );
     if (isSkipping)
-      skipPresent(found, { ...following, generations, copies, maxEventBytes: config.maxEventBytes, encoding: shaping.encoding });
+      skipPresent(found, {
+        ...following,
+        generations,
+        copies,
+        maxEventBytes: config.maxEventBytes,
+        encoding: shaping.encoding,
+      });
     await tracker.scan(found, polling.yieldToOthers);
     unreadCompressed.expect(plain.filter(({ id, path }) => isReached(path) && !knownFiles.byStream(id)));
     if (away > 0)
@@ -179,7 +232,9 @@ export function createFileSource(
     },
     async reread(span: Span, lane: Lane, continued: readonly Span[] = []) {
       const end = compressedReader?.has(span.stream) ? span.from : await spanReader.reread(span, lane, continued);
-      return compressedReader && end === span.from && continued.length === 0 ? compressedReader.reread(span, lane) : end;
+      return compressedReader && end === span.from && continued.length === 0
+        ? compressedReader.reread(span, lane)
+        : end;
     },
     readSpan: (span) => spanReader.readSpan(span),
     async pollOnce() {
@@ -221,7 +276,10 @@ function listTrackedFiles(
   limit: number,
 ): { readonly total: number; readonly files: readonly ListedFile[] } {
   const all = [...files].map((file) => ({ file, lagBytes: file.isUndecided ? 0 : lagOf(file) }));
-  all.sort((a, b) => Number(b.file.disk.failure !== undefined) - Number(a.file.disk.failure !== undefined) || b.lagBytes - a.lagBytes);
+  all.sort(
+    (a, b) =>
+      Number(b.file.disk.failure !== undefined) - Number(a.file.disk.failure !== undefined) || b.lagBytes - a.lagBytes,
+  );
   return { total: all.length, files: all.slice(0, limit).map(({ file, lagBytes }) => describe(file, lagBytes)) };
 }
 

@@ -11,7 +11,10 @@ import { contentSum } from '../../kernel/content-sum.ts';
 import { BYTE_ORDER_MARKS, type Encoding } from '../../parsers/text/encoding.ts';
 
 /** The window's part of a block; the source adds stream, shape and time. */
-export type WindowBlock = Pick<Block, 'window' | 'start' | 'end' | 'offset' | 'single' | 'ends' | 'made' | 'unread' | 'header' | 'groups'>;
+export type WindowBlock = Pick<
+  Block,
+  'window' | 'start' | 'end' | 'offset' | 'single' | 'ends' | 'made' | 'unread' | 'header' | 'groups'
+>;
 
 export interface GiveOptions {
   /** The range has no newline of its own at its end. */
@@ -107,7 +110,10 @@ export class ByteWindow {
 
   /** Where to read into next: 1 to READ_CHUNK_BYTES bytes. */
   room(): Buffer {
-    return this.bytes.subarray(this.fill, Math.min(this.fill + READ_CHUNK_BYTES, this.bytes.length - LONGEST_UNIT_BYTES));
+    return this.bytes.subarray(
+      this.fill,
+      Math.min(this.fill + READ_CHUNK_BYTES, this.bytes.length - LONGEST_UNIT_BYTES),
+    );
   }
 
   /**
@@ -172,7 +178,14 @@ export class ByteWindow {
     this.bom = undefined;
     this.offset += single.length;
     this.head = Math.max(next, end);
-    return { window: this.#region, start: head, end, offset, single, ...(isJoined ? { ends: Uint32Array.of(end) } : {}) };
+    return {
+      window: this.#region,
+      start: head,
+      end,
+      offset,
+      single,
+      ...(isJoined ? { ends: Uint32Array.of(end) } : {}),
+    };
   }
 
   /** Hands out an empty line, which is no event, for the next `length` bytes of the stream: NULs, which do not come into the window. */
@@ -182,7 +195,13 @@ export class ByteWindow {
     this.bytes[head] = LF;
     this.offset += length;
     // NULs add nothing to a content sum.
-    return { window: this.#region, start: head, end: head + 1, offset, single: { length, sum: 0, tail: this.tailNow() } };
+    return {
+      window: this.#region,
+      start: head,
+      end: head + 1,
+      offset,
+      single: { length, sum: 0, tail: this.tailNow() },
+    };
   }
 
   /** Puts the bytes back that a newline was written over. The block's life ends. */

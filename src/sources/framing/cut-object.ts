@@ -75,7 +75,9 @@ export function objectRules(
     isFollowed,
     goesOn: pieces && isShaped ? goesOnBy(pieces, parseJson) : undefined,
     begins:
-      rule && !pieces && isShaped ? (bytes, start, end, encoding) => beginsJoined(rule, bytes.subarray(start, end), encoding) : undefined,
+      rule && !pieces && isShaped
+        ? (bytes, start, end, encoding) => beginsJoined(rule, bytes.subarray(start, end), encoding)
+        : undefined,
     isWhole: pieces ? (text) => parseJson && isWholeMessage(pieces, text) : isObjectText,
     isCut(text, event, isUnfinished) {
       if (hasUnread(text, event, isUnfinished)) return true;

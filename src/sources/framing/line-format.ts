@@ -30,12 +30,18 @@ export async function loadFormat(config: LineConfig, rule: MultilineRule | undef
   }
   switch (format) {
     case 'json':
-      return { parser: config.group ? shared((await import('../../parsers/formats/first-format.ts')).jsonParser) : undefined, grouping };
+      return {
+        parser: config.group ? shared((await import('../../parsers/formats/first-format.ts')).jsonParser) : undefined,
+        grouping,
+      };
     case 'auto':
       return { parser: undefined, grouping };
     case 'text':
       return {
-        parser: config.parseJson || config.group ? shared((await import('../../parsers/formats/first-format.ts')).textParser) : undefined,
+        parser:
+          config.parseJson || config.group
+            ? shared((await import('../../parsers/formats/first-format.ts')).textParser)
+            : undefined,
         grouping,
       };
     case 'logfmt':
@@ -50,7 +56,9 @@ export async function loadFormat(config: LineConfig, rule: MultilineRule | undef
       return { parser: shared((await import('../../parsers/formats/auditd.ts')).auditdParser), grouping };
     case 'regex':
       return {
-        parser: shared((await import('../../parsers/formats/regex.ts')).createRegexParser(await compileGroupPattern(regex ?? ''))),
+        parser: shared(
+          (await import('../../parsers/formats/regex.ts')).createRegexParser(await compileGroupPattern(regex ?? '')),
+        ),
         grouping,
       };
     case 'csv': {

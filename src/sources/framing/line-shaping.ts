@@ -64,10 +64,19 @@ export function shapeOf(config: LineConfig, shaping: LineShaping, place: EventPl
   } = shaping;
   const makesObjects = parser !== undefined && !keepsLines(config);
   const times = eventTimes(config.time, makesObjects);
-  const more = { ...(name === undefined ? {} : { shaping: name }), ...(objects ? { objects } : {}), ...(times ? { time: times } : {}) };
+  const more = {
+    ...(name === undefined ? {} : { shaping: name }),
+    ...(objects ? { objects } : {}),
+    ...(times ? { time: times } : {}),
+  };
   // A parser makes objects, which are treated as wrapped lines.
   if (makesObjects) return { format: 'auto', wrapFields: {}, fields: { ...wrapFields, ...fields }, ...more };
-  return { format: config.format === 'json' || config.format === 'text' ? config.format : 'auto', wrapFields, fields, ...more };
+  return {
+    format: config.format === 'json' || config.format === 'text' ? config.format : 'auto',
+    wrapFields,
+    fields,
+    ...more,
+  };
 }
 
 /** Characters that a field of a path takes at most. */
@@ -164,7 +173,11 @@ export async function loadShaping(config: LineConfig): Promise<LineShaping> {
 }
 
 /** Undefined where the kernel makes the events. */
-async function loadParser(config: LineConfig, format: Format['parser'], pathNames: readonly string[]): Promise<LineShaping['parser']> {
+async function loadParser(
+  config: LineConfig,
+  format: Format['parser'],
+  pathNames: readonly string[],
+): Promise<LineShaping['parser']> {
   const { types, parseJson, time } = config;
   const times = await loadTimes(config);
   const isTyped = Object.keys(types).length > 0;
@@ -203,5 +216,8 @@ async function loadPathFields({ format, pathFields }: LineConfig) {
 }
 
 function limitsOf(multiline: MultilineConfig | undefined, maxEventBytes: number): GroupingLimits {
-  return { maxLines: multiline?.maxLines ?? MAX_JOINED_LINES, maxBytes: Math.min(multiline?.maxBytes ?? Infinity, maxEventBytes) };
+  return {
+    maxLines: multiline?.maxLines ?? MAX_JOINED_LINES,
+    maxBytes: Math.min(multiline?.maxBytes ?? Infinity, maxEventBytes),
+  };
 }

@@ -35,7 +35,8 @@ export class LineWindow {
 
   /** `region` has at least `windowBytes(maxEventBytes)`. */
   constructor(region: Region, rules: LineRules) {
-    if (region.bytes.length < windowBytes(rules.maxEventBytes)) throw new RangeError('the window is too small for its lines');
+    if (region.bytes.length < windowBytes(rules.maxEventBytes))
+      throw new RangeError('the window is too small for its lines');
     this.#rules = rules;
     this.#window = new ByteWindow(region, rules.encoding ?? utf8);
     this.#safeBytes = Math.floor(rules.maxEventBytes / 6) * 2;
@@ -222,7 +223,9 @@ export class LineWindow {
     const window = this.#window;
     if (this.#linesEnd <= window.head) return undefined;
     // A byte order mark is not part of the first line's text, which is then given alone.
-    return window.give(window.bom ? this.encoding.firstLineEnd(window.bytes, window.head, this.#linesEnd) : this.#linesEnd);
+    return window.give(
+      window.bom ? this.encoding.firstLineEnd(window.bytes, window.head, this.#linesEnd) : this.#linesEnd,
+    );
   }
 
   #nextGroups(groups: LineGroups, isTooLong: boolean): WindowBlock | undefined {
@@ -242,7 +245,9 @@ export class LineWindow {
   #giveGroup(groups: LineGroups, end: number): WindowBlock {
     const window = this.#window;
     const isUnfinished = end > groups.linesEnd;
-    const block = this.#fits(window.head, end) ? window.give(end, { ends: Uint32Array.of(end), isUnfinished }) : this.#long.giveJoined(end);
+    const block = this.#fits(window.head, end)
+      ? window.give(end, { ends: Uint32Array.of(end), isUnfinished })
+      : this.#long.giveJoined(end);
     groups.restart();
     return block;
   }

@@ -78,7 +78,12 @@ export class Lines extends LineWindow {
     this.#shaping = shaping;
     this.#now = now;
     this.#parser = shaping.parser?.(stats);
-    this.#made = new MadeEvents({ region: reserve(madeBytes(maxEventBytes)), parser: this.#parser, stats, isCut: shaping.objects.isCut });
+    this.#made = new MadeEvents({
+      region: reserve(madeBytes(maxEventBytes)),
+      parser: this.#parser,
+      stats,
+      isCut: shaping.objects.isCut,
+    });
   }
 
   override get offset(): number {
@@ -154,7 +159,8 @@ export class Lines extends LineWindow {
     super.reset(offset, before, head, rest);
     const parser = this.#parser;
     if (offset === 0) parser?.restart?.();
-    else parser?.learn?.(this.encoding.decode(head.subarray(Math.min(head.length, this.streamBom?.length ?? 0), offset)));
+    else
+      parser?.learn?.(this.encoding.decode(head.subarray(Math.min(head.length, this.streamBom?.length ?? 0), offset)));
   }
 
   /** The header in force behind the last block, of a format where another may come. */
@@ -218,9 +224,16 @@ export class Lines extends LineWindow {
 
   #make(raw: WindowBlock, start: number): WindowBlock {
     const { encoding, streamBom, header } = this;
-    const { block, next } = this.#made.make(raw, start, encoding, this.#readAtMs, raw.offset === 0 ? streamBom : undefined);
+    const { block, next } = this.#made.make(
+      raw,
+      start,
+      encoding,
+      this.#readAtMs,
+      raw.offset === 0 ? streamBom : undefined,
+    );
     this.#rest = next < raw.end ? { block: raw, at: next } : undefined;
-    if (this.#rest) this.#recent = Buffer.concat([this.#recent, raw.window.bytes.subarray(start, next)]).subarray(-TAIL_BYTES);
+    if (this.#rest)
+      this.#recent = Buffer.concat([this.#recent, raw.window.bytes.subarray(start, next)]).subarray(-TAIL_BYTES);
     return header === undefined || raw.single?.marks ? block : { ...block, header };
   }
 }

@@ -33,7 +33,13 @@ export type SuspendedLine =
       readonly recent: Buffer;
       readonly isObject: boolean;
     }
-  | { readonly kind: 'split'; readonly parts: number; readonly length: 0; readonly recent: Buffer; readonly isObject: boolean };
+  | {
+      readonly kind: 'split';
+      readonly parts: number;
+      readonly length: 0;
+      readonly recent: Buffer;
+      readonly isObject: boolean;
+    };
 
 /** Bytes of a line that show how it begins. */
 export const LINE_HEAD_BYTES = 1024;
@@ -104,7 +110,15 @@ export class LongLine {
     if (this.#parts > 0) return { kind: 'split', parts: this.#parts, length: 0, recent, isObject };
     if (this.#skip === undefined) return undefined;
     const { keptEnd, length, sum } = this.#skip;
-    return { kind: 'skipped', textAt: window.bom?.length ?? 0, kept: keptEnd - window.head, length, sum, recent, isObject };
+    return {
+      kind: 'skipped',
+      textAt: window.bom?.length ?? 0,
+      kept: keptEnd - window.head,
+      length,
+      sum,
+      recent,
+      isObject,
+    };
   }
 
   /** Goes back into a line; the window was reset to its offset. */
@@ -163,7 +177,9 @@ export class LongLine {
     const isLast = textEnd - head <= limit && encoding.textBytes(window.bytes.subarray(head, textEnd)) <= limit;
     if (!isLast) return this.#noted(window.give(this.#cut(textEnd, limit), { isUnfinished: true, marks: { part } }));
     this.#parts = 0;
-    return this.#noted(window.give(end ?? window.fill, { isUnfinished: end === undefined, marks: { part, part_last: true } }));
+    return this.#noted(
+      window.give(end ?? window.fill, { isUnfinished: end === undefined, marks: { part, part_last: true } }),
+    );
   }
 
   /** Passes over the line of which the bytes at `from` are the next; hands out its beginning once its end is seen. */
@@ -201,10 +217,16 @@ export class LongLine {
   }
 
   #describe(length: number, sum: number, originalBytes: number): NonNullable<Block['single']> {
-    const single = { length, sum, tail: this.#window.tailNow(), marks: { truncated: true, original_bytes: originalBytes } };
+    const single = {
+      length,
+      sum,
+      tail: this.#window.tailNow(),
+      marks: { truncated: true, original_bytes: originalBytes },
+    };
     if (this.#rules.onOversize !== 'dead_letter') return single;
     const limit = `max_event_bytes (${this.#rules.maxEventBytes})`;
-    const excess = originalBytes > this.#rules.maxEventBytes ? `, more than ${limit}` : `, which take more than ${limit} as UTF-8`;
+    const excess =
+      originalBytes > this.#rules.maxEventBytes ? `, more than ${limit}` : `, which take more than ${limit} as UTF-8`;
     return { ...single, refusal: `the line has ${originalBytes} bytes${excess}; its beginning is kept` };
   }
 

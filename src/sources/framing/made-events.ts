@@ -73,7 +73,9 @@ export class MadeEvents {
    */
   make(raw: WindowBlock, start: number, encoding: Encoding, readAtMs: number, bom: Buffer | undefined): Made {
     this.#begin(readAtMs);
-    return raw.single ? { block: this.#makeSingle(raw, encoding, bom), next: raw.end } : this.#makeMany(raw, start, encoding);
+    return raw.single
+      ? { block: this.#makeSingle(raw, encoding, bom), next: raw.end }
+      : this.#makeMany(raw, start, encoding);
   }
 
   /** Writes as many of these events as fit, at least one, or an empty line for none that uses up `blank` bytes. The result lives until the next call. */
@@ -113,7 +115,10 @@ export class MadeEvents {
       if (parser?.header && parser.header() !== header) break;
     }
     const offset = raw.offset + (start - raw.start);
-    return { block: { ...this.#block(offset), made: { from: bytes.subarray(start, at), used: Uint32Array.from(this.#used) } }, next: at };
+    return {
+      block: { ...this.#block(offset), made: { from: bytes.subarray(start, at), used: Uint32Array.from(this.#used) } },
+      next: at,
+    };
   }
 
   /** A line over the limit, which is not parsed, or one that is unfinished or after a byte order mark. */
@@ -134,7 +139,14 @@ export class MadeEvents {
 
   #block(offset: number): WindowBlock {
     const unread = this.#unread.length > 0 ? { unread: this.#unread } : {};
-    return { window: this.#options.region, start: 0, end: this.#end, offset, ends: Uint32Array.from(this.#ends), ...unread };
+    return {
+      window: this.#options.region,
+      start: 0,
+      end: this.#end,
+      offset,
+      ends: Uint32Array.from(this.#ends),
+      ...unread,
+    };
   }
 
   #decode(bytes: Buffer, encoding: Encoding): string {
@@ -149,7 +161,13 @@ export class MadeEvents {
     return this.#addEvents(whole === '' ? [] : parser.parse(whole, this.#readAtMs), text, used, isUnread, isUnfinished);
   }
 
-  #addEvents(events: readonly (EventFields | string)[], text: string, used: number, isUnread: boolean, isUnfinished: boolean): boolean {
+  #addEvents(
+    events: readonly (EventFields | string)[],
+    text: string,
+    used: number,
+    isUnread: boolean,
+    isUnfinished: boolean,
+  ): boolean {
     const { stats } = this.#options;
     const isFirst = this.#ends.length === 0;
     const begun = { end: this.#end, count: this.#ends.length, unread: this.#unread.length };
@@ -192,7 +210,11 @@ export class MadeEvents {
   #shorten(text: string): EventFields {
     // A character takes at most six bytes in JSON.
     const kept = text.slice(0, Math.floor(this.#bytes.length / 8)).toWellFormed();
-    return { ...unparsed(kept, 'too large once it is written as JSON'), truncated: true, original_bytes: Buffer.byteLength(text) };
+    return {
+      ...unparsed(kept, 'too large once it is written as JSON'),
+      truncated: true,
+      original_bytes: Buffer.byteLength(text),
+    };
   }
 
   #write(text: string, used: number): boolean {

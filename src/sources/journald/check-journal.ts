@@ -20,10 +20,19 @@ export async function checkJournal(config: JournalFilter & { readonly id: string
   const said = problem ?? run.said();
   const where = config.directory ?? '/var/log/journal or /run/log/journal';
   if (IS_CLOSED.test(said)) {
-    const fix = 'add the user to the group `systemd-journal` (usermod -aG systemd-journal USER), or to the one that owns the folder';
-    return [{ path, message: `this user may not read the journal in ${where}, or no more than its own entries`, fix, isWarning: true }];
+    const fix =
+      'add the user to the group `systemd-journal` (usermod -aG systemd-journal USER), or to the one that owns the folder';
+    return [
+      {
+        path,
+        message: `this user may not read the journal in ${where}, or no more than its own entries`,
+        fix,
+        isWarning: true,
+      },
+    ];
   }
-  if (IS_ABSENT.test(said)) return [{ path, message: `there is no journal in ${where}`, fix: 'start systemd-journald', isWarning: true }];
+  if (IS_ABSENT.test(said))
+    return [{ path, message: `there is no journal in ${where}`, fix: 'start systemd-journald', isWarning: true }];
   if (problem === undefined) return [];
   return [{ path, message: `\`journalctl\` cannot read the journal: ${problem}`, fix: 'see `journalctl --verify`' }];
 }

@@ -8,7 +8,17 @@ import type { Clock } from '../../core/time/clock.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { JournalLoop, JournalWish } from '../../kernel/journal.ts';
 import type { ByteInput } from '../stdin/stdin-input.ts';
-import { addValue, type Cursor, cursorAt, type Entry, type EntryForm, eventOf, fieldHead, parseCursor, readEntry } from './entry.ts';
+import {
+  addValue,
+  type Cursor,
+  cursorAt,
+  type Entry,
+  type EntryForm,
+  eventOf,
+  fieldHead,
+  parseCursor,
+  readEntry,
+} from './entry.ts';
 import { JOURNAL_FIELDS_BYTES, JOURNAL_MAX_VALUE_BYTES, JOURNAL_VALUE_BYTES } from './limits.ts';
 
 export interface FeedParts {
@@ -117,7 +127,14 @@ export class EntryFeed {
     const { window, loop, output } = this.#parts;
     for (;;) {
       const wish = { ...this.#target, from: this.#from, readAtMs: this.#readAtMs };
-      const { stop, at, written, lastFrom, lastTo } = loop.read(wish, window, this.#start, this.#end, output, this.#written);
+      const { stop, at, written, lastFrom, lastTo } = loop.read(
+        wish,
+        window,
+        this.#start,
+        this.#end,
+        output,
+        this.#written,
+      );
       this.#written += written;
       this.#start = at;
       const before = this.#last;
@@ -216,7 +233,15 @@ export class EntryFeed {
     const { output: window, shape, loop } = this.#parts;
     const { stream } = this.#target;
     const [last, positions, ends, unread] = [this.#last, [...loop.positions], new Uint32Array(loop.ends), this.#unread];
-    const place = { stream, shape, window, start: 0, end: this.#written, offset: this.#offset, readAtMs: this.#readAtMs };
+    const place = {
+      stream,
+      shape,
+      window,
+      start: 0,
+      end: this.#written,
+      offset: this.#offset,
+      readAtMs: this.#readAtMs,
+    };
     if (last) await run.take(ends.length > 0 ? { ...place, ends, positions, unread } : undefined, last);
     this.#offset = this.#from;
     this.#written = 0;

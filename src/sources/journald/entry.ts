@@ -86,7 +86,13 @@ export function parseCursor(text: string): Cursor | undefined {
   const found = CURSOR.exec(text);
   if (!found) return undefined;
   const [, sequence, number, content, time] = found;
-  return { text, sequence: sequence!, number: Number.parseInt(number!, 16), atMs: Number.parseInt(time!, 16) / 1000, content: content! };
+  return {
+    text,
+    sequence: sequence!,
+    number: Number.parseInt(number!, 16),
+    atMs: Number.parseInt(time!, 16) / 1000,
+    content: content!,
+  };
 }
 
 /** The cursor of the entry that begins at `at`, with its newline before `end`. */
@@ -122,9 +128,16 @@ export function eventOf(entry: Entry, form: EntryForm, readAtMs: number, mostByt
   const messages = fields.get('MESSAGE');
   fields.delete('MESSAGE');
   const [sent, received] = [take('_SOURCE_REALTIME_TIMESTAMP'), take('__REALTIME_TIMESTAMP')];
-  const event: Record<string, unknown> = { _time: timeOf(sent, readAtMs) ?? timeOf(received, readAtMs), message: undefined };
+  const event: Record<string, unknown> = {
+    _time: timeOf(sent, readAtMs) ?? timeOf(received, readAtMs),
+    message: undefined,
+  };
   for (const [key, ...names] of MEMBERS) put(key, take(names.find((name) => fields.has(name)) ?? ''));
-  Object.assign(event, codeOf('severity', SEVERITIES, take('PRIORITY')), codeOf('facility', FACILITIES, take('SYSLOG_FACILITY')));
+  Object.assign(
+    event,
+    codeOf('severity', SEVERITIES, take('PRIORITY')),
+    codeOf('facility', FACILITIES, take('SYSLOG_FACILITY')),
+  );
   event['truncated'] = event['original_bytes'] = undefined;
   for (const [name, values] of form.allFields ? fields : []) {
     const lower = name.replace(/^_/, '').toLowerCase();
@@ -135,12 +148,15 @@ export function eventOf(entry: Entry, form: EntryForm, readAtMs: number, mostByt
   const message = messages && cutMessage(messages, form.maxEventBytes, maxJsonBytes);
   const isTruncated = hasLess || entry.messageBytes !== undefined || message?.isCut === true;
   event['message'] = message?.text;
-  if (isTruncated) Object.assign(event, { truncated: true, original_bytes: entry.messageBytes ?? message?.length ?? 0 });
+  if (isTruncated)
+    Object.assign(event, { truncated: true, original_bytes: entry.messageBytes ?? message?.length ?? 0 });
   const json = JSON.stringify(event);
   const isObject = form.parseJson && message !== undefined && hasObjectLine(message.text);
   const object = isObject && !isTruncated ? jsonOf(message.text, 'fields') : undefined;
   if (object === undefined) return { json, isTruncated, isUnread: isObject && isTruncated };
-  const members = rawMembers(object).filter(({ name }) => !Object.hasOwn(event, name) && !Object.hasOwn(form.fields, name));
+  const members = rawMembers(object).filter(
+    ({ name }) => !Object.hasOwn(event, name) && !Object.hasOwn(form.fields, name),
+  );
   const whole = `${json.slice(0, -1)}${members.map((member) => `,${member.json}`).join('')}}`;
   const isTooLong = Buffer.byteLength(whole) > mostBytes;
   return { json: isTooLong ? json : whole, isTruncated, isUnread: isTooLong };
@@ -150,7 +166,12 @@ export function eventOf(entry: Entry, form: EntryForm, readAtMs: number, mostByt
 function timeOf(values: readonly string[], readAtMs: number): string | undefined {
   const [micros = ''] = values;
   const second = Number(micros.slice(0, -6)) * 1000;
-  if (values.length !== 1 || !/^\d{16}$/.test(micros) || second < EARLIEST_MS || second > Math.floor((readAtMs + DAY_MS) / 1000) * 1000)
+  if (
+    values.length !== 1 ||
+    !/^\d{16}$/.test(micros) ||
+    second < EARLIEST_MS ||
+    second > Math.floor((readAtMs + DAY_MS) / 1000) * 1000
+  )
     return undefined;
   return `${new Date(second).toISOString().slice(0, 20)}${micros.slice(-6)}Z`;
 }
@@ -165,7 +186,8 @@ function cutMessage(messages: readonly Buffer[], maxBytes: number, maxJsonBytes:
   const whole = messages.length === 1 ? messages[0]! : Buffer.from(messages.map(String).join('\n'));
   let cut = whole.length;
   let text = whole.toString();
-  const isTooLong = (): boolean => Buffer.byteLength(text) > maxBytes || Buffer.byteLength(JSON.stringify(text)) > maxJsonBytes;
+  const isTooLong = (): boolean =>
+    Buffer.byteLength(text) > maxBytes || Buffer.byteLength(JSON.stringify(text)) > maxJsonBytes;
   for (let most = maxBytes; most > 0 && isTooLong(); most >>= 1) {
     cut = cutToText(utf8, whole, 0, whole.length, most);
     text = whole.toString('utf8', 0, cut);

@@ -24,7 +24,10 @@ export function filterArguments({ units, identifiers, priority, namespaces, dire
 
 /** What a former configuration chose, in the folder of this one. */
 export function placedAt({ directory }: JournalFilter, chosen: readonly string[]): string[] {
-  return [...(directory === undefined ? [] : [`--directory=${directory}`]), ...chosen.filter((each) => !each.startsWith('--directory='))];
+  return [
+    ...(directory === undefined ? [] : [`--directory=${directory}`]),
+    ...chosen.filter((each) => !each.startsWith('--directory=')),
+  ];
 }
 
 export function outputArguments({ allFields }: JournaldConfig): string[] {
@@ -38,7 +41,8 @@ export function beginArguments({ since }: JournaldConfig, bootMs: number): strin
 
 /** Without `--merge` journalctl follows this boot alone: entries before a restart of the machine would be lost. With it, it reads other machines, too. */
 export function followArguments({ directory }: JournaldConfig, machineIdFile = '/etc/machine-id'): string[] {
-  const machineId = directory === undefined && existsSync(machineIdFile) ? readFileSync(machineIdFile, 'utf8').trim() : '';
+  const machineId =
+    directory === undefined && existsSync(machineIdFile) ? readFileSync(machineIdFile, 'utf8').trim() : '';
   return ['--follow', '--no-tail', '--merge', ...(machineId === '' ? [] : [`_MACHINE_ID=${machineId}`])];
 }
 
@@ -63,7 +67,10 @@ export interface JournalRun extends ByteInput {
 }
 
 export function runJournalctl(args: readonly string[]): JournalRun {
-  const child = spawn('journalctl', args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LC_ALL: 'C.UTF-8' } });
+  const child = spawn('journalctl', args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, LC_ALL: 'C.UTF-8' },
+  });
   const input = fromReadable(child.stdout);
   let said = '';
   let isClosed = false;

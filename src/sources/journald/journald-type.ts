@@ -15,8 +15,16 @@ import { resolve } from 'node:path';
 import { JOURNAL_KERNEL_BYTES } from '../../kernel/journal.ts';
 
 /** A unit, an identifier or a namespace is handed to `journalctl` as it is. */
-const unitName = matching(/^[A-Za-z0-9:_.\\@-]+$/, 'is no name of a unit', 'write it as `nginx.service`, without patterns');
-const namespace = matching(/^(\*|\+?[A-Za-z0-9_.-]+)$/, 'is no name of a namespace', 'write its name, or `"*"` for all');
+const unitName = matching(
+  /^[A-Za-z0-9:_.\\@-]+$/,
+  'is no name of a unit',
+  'write it as `nginx.service`, without patterns',
+);
+const namespace = matching(
+  /^(\*|\+?[A-Za-z0-9_.-]+)$/,
+  'is no name of a namespace',
+  'write its name, or `"*"` for all',
+);
 
 const since: Kind<'boot' | 'all' | number> = text<'boot' | 'all' | number>({
   type: '`boot`, `all`, or a time',
@@ -33,7 +41,8 @@ const whichFields = choice(['common', 'all']);
 const journalFields: Kind<'common' | 'all' | Readonly<Record<string, JsonValue>>> = {
   type: `${whichFields.type}, or a mapping of at most ${MAX_FIELDS} names to any values`,
   schema: { anyOf: [whichFields.schema, staticFields.schema] },
-  read: (node, key, reading) => (node.kind === 'map' ? staticFields.read(node, key, reading) : whichFields.read(node, key, reading)),
+  read: (node, key, reading) =>
+    node.kind === 'map' ? staticFields.read(node, key, reading) : whichFields.read(node, key, reading),
 };
 
 const fields = {
@@ -77,7 +86,11 @@ const fields = {
 export type JournaldConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'journald' };
 
 function derive({ fields: which, directory, ...values }: Values<typeof fields>, { folder }: Context) {
-  return { ...values, directory: directory === undefined ? undefined : resolve(folder, directory), allFields: which === 'all' };
+  return {
+    ...values,
+    directory: directory === undefined ? undefined : resolve(folder, directory),
+    allFields: which === 'all',
+  };
 }
 
 export const journaldType: SourceType<typeof fields, JournaldConfig> = {
@@ -89,7 +102,8 @@ export const journaldType: SourceType<typeof fields, JournaldConfig> = {
   isRereadable: true,
   checkKeys,
   windowBytes: ({ maxEventBytes: most }) => 2 * (most + JOURNAL_ENTRY_BYTES) + JOURNAL_KERNEL_BYTES,
-  create: async (config, context, kernel) => (await import('./source.ts')).createJournaldSource(config, context, kernel),
+  create: async (config, context, kernel) =>
+    (await import('./source.ts')).createJournaldSource(config, context, kernel),
   propose: proposeJournal,
   remark: remarkJournal,
   check: async (config) => (await import('./check-journal.ts')).checkJournal(config),

@@ -17,7 +17,10 @@ const PROPOSAL: Proposal = {
 };
 
 /** Only where nothing else was asked for: what a syslog daemon writes into a file would come twice. */
-export function proposeJournal(paths: readonly string[], files: readonly { readonly path: string }[]): Proposal | undefined {
+export function proposeJournal(
+  paths: readonly string[],
+  files: readonly { readonly path: string }[],
+): Proposal | undefined {
   const hasJournal = JOURNALS.some((folder) => existsSync(folder));
   return hasJournal && paths.length === 0 && !files.some(({ path }) => SYSTEM_LOGS.has(path)) ? PROPOSAL : undefined;
 }

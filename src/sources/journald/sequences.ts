@@ -94,7 +94,13 @@ export class Sequences {
   #mint(name: string, next: Cursor, from: number, others: readonly Sequence[]): KnownSequence {
     const notes = [this.#noted(from, next)];
     const former = others.map(({ stream }) => stream);
-    const { id: stream } = this.#streams.mint(this.#source, `${JOURNAL_PATH}${name}`, identityOf(notes, this.#filter), from, former);
+    const { id: stream } = this.#streams.mint(
+      this.#source,
+      `${JOURNAL_PATH}${name}`,
+      identityOf(notes, this.#filter),
+      from,
+      former,
+    );
     const made = { stream, name, behind: from, notes, filter: this.#filter };
     this.#known.set(stream, made);
     return made;

@@ -66,7 +66,10 @@ export function createJournaldSource(
   const feed = new EntryFeed({
     window: context.reserve(maxEventBytes + JOURNAL_ENTRY_BYTES),
     output: context.reserve(maxEventBytes + JOURNAL_ENTRY_BYTES),
-    loop: kernel.journal({ longest: maxEventBytes, unit, slow: allFields ? 'all' : parseJson ? 'objects' : 'none' }, context.reserve),
+    loop: kernel.journal(
+      { longest: maxEventBytes, unit, slow: allFields ? 'all' : parseJson ? 'objects' : 'none' },
+      context.reserve,
+    ),
     shape,
     form: config,
     stats,
@@ -88,15 +91,26 @@ export function createJournaldSource(
   /** The entry behind which a gap was noted. */
   let gone = '';
 
-  const argumentsFrom = (cursor: string, chosen = filter): string[] => [...outputArguments(config), `--cursor=${cursor}`, ...chosen];
+  const argumentsFrom = (cursor: string, chosen = filter): string[] => [
+    ...outputArguments(config),
+    `--cursor=${cursor}`,
+    ...chosen,
+  ];
 
   /** `held`: the entry that every child prints first. */
   function begin(): { readonly args: string[]; readonly held: Cursor | undefined } {
     const resumed = last ? { cursor: last, isSameFilter: true } : sequences.resume();
     const follow = context.once ? [] : followArguments(config);
     const bootMs = clock.now() - uptime() * 1000;
-    if (!resumed) return { args: [...outputArguments(config), ...follow, ...beginArguments(config, bootMs), ...filter], held: undefined };
-    return { args: [...argumentsFrom(resumed.cursor.text), ...follow], held: resumed.isSameFilter ? resumed.cursor : undefined };
+    if (!resumed)
+      return {
+        args: [...outputArguments(config), ...follow, ...beginArguments(config, bootMs), ...filter],
+        held: undefined,
+      };
+    return {
+      args: [...argumentsFrom(resumed.cursor.text), ...follow],
+      held: resumed.isSameFilter ? resumed.cursor : undefined,
+    };
   }
 
   /** What the child printed first in place of the entry that was read last. */
@@ -153,7 +167,13 @@ export function createJournaldSource(
           return { stream: sequence.stream, sequence: sequence.name, from: sequence.behind, before: Infinity };
         },
         doubts({ text, atMs }) {
-          if (context.once || atMs < writtenFromMs || text === doubted || rereads.admit(clock.monotonic()) === undefined) return false;
+          if (
+            context.once ||
+            atMs < writtenFromMs ||
+            text === doubted ||
+            rereads.admit(clock.monotonic()) === undefined
+          )
+            return false;
           doubted = text;
           return true;
         },
@@ -183,7 +203,8 @@ export function createJournaldSource(
       if (problem === undefined) continue;
       attempt = last?.text === before ? attempt + 1 : 1;
       const heldBack = notices.admit(clock.monotonic());
-      if (heldBack !== undefined) log.error({ source: id, code: CODE, heldBack }, `cannot follow the journal, trying again: ${problem}`);
+      if (heldBack !== undefined)
+        log.error({ source: id, code: CODE, heldBack }, `cannot follow the journal, trying again: ${problem}`);
       if (context.once && attempt >= JOURNAL_ONCE_TRIES) return;
       const backoff = { initialBackoffMs: JOURNAL_BACKOFF_MS, maxBackoffMs: JOURNAL_MAX_BACKOFF_MS };
       await clock.sleep(nextBackoffMs(backoff, attempt, Math.random), stopping.signal);
@@ -196,7 +217,9 @@ export function createJournaldSource(
     let at = span.from;
     if (!known) return at;
     const { stream, name } = known;
-    const input = runChild(argumentsFrom(sequences.cursorAt(known, at), placedAt(config, JSON.parse(known.filter) as string[])));
+    const input = runChild(
+      argumentsFrom(sequences.cursorAt(known, at), placedAt(config, JSON.parse(known.filter) as string[])),
+    );
     try {
       const end = await feed.read(input, {
         turn({ sequence, number }) {
@@ -212,8 +235,10 @@ export function createJournaldSource(
           await to.accept(block);
         },
       });
-      const problem = end === 'ended' ? await input.problem() : end === 'garbage' ? 'it printed bytes that are no entry' : undefined;
-      if (problem !== undefined) throw new TailraceError('E_UNREADABLE', `cannot read the journal of source "${id}" again: ${problem}`);
+      const problem =
+        end === 'ended' ? await input.problem() : end === 'garbage' ? 'it printed bytes that are no entry' : undefined;
+      if (problem !== undefined)
+        throw new TailraceError('E_UNREADABLE', `cannot read the journal of source "${id}" again: ${problem}`);
       return at;
     } finally {
       input.close();
@@ -224,7 +249,8 @@ export function createJournaldSource(
     id,
     stats,
     async open() {
-      if (runChild === runJournalctl && !findJournalctl()) throw new TailraceError(CODE, MISSING.message, { fix: MISSING.fix });
+      if (runChild === runJournalctl && !findJournalctl())
+        throw new TailraceError(CODE, MISSING.message, { fix: MISSING.fix });
       sequences.load();
     },
     run() {

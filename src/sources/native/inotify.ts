@@ -155,7 +155,11 @@ class Inotify {
       const mask = this.#buffer.readUInt32LE(at + 4);
       const nameAt = at + HEADER_BYTES;
       at = nameAt + this.#buffer.readUInt32LE(at + 12);
-      this.#dispatch(id, mask, nameAt === at ? undefined : this.#buffer.toString('utf8', nameAt, this.#buffer.indexOf(0, nameAt)));
+      this.#dispatch(
+        id,
+        mask,
+        nameAt === at ? undefined : this.#buffer.toString('utf8', nameAt, this.#buffer.indexOf(0, nameAt)),
+      );
     }
   }
 
@@ -180,5 +184,6 @@ class Inotify {
 }
 
 function tell({ watchers }: Folder, name: string | undefined, isEntry: boolean): void {
-  for (const watcher of [...watchers]) if ((isEntry || watcher.hearsAppends) && watchers.has(watcher)) watcher.changed(name, isEntry);
+  for (const watcher of [...watchers])
+    if ((isEntry || watcher.hearsAppends) && watchers.has(watcher)) watcher.changed(name, isEntry);
 }

@@ -58,7 +58,8 @@ export function nativeLibrary(): NativeLibrary | undefined {
 
 function load(): NativeLibrary | undefined {
   // Structures are laid out by hand, for these.
-  if (process.platform !== 'linux' || endianness() !== 'LE' || !['x64', 'arm64'].includes(process.arch)) return undefined;
+  if (process.platform !== 'linux' || endianness() !== 'LE' || !['x64', 'arm64'].includes(process.arch))
+    return undefined;
   const ffi = process.getBuiltinModule('node:ffi') as Ffi | undefined;
   // Since 26.6.
   if (typeof ffi?.getCurrentEventLoop !== 'function') return undefined;

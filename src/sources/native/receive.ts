@@ -77,7 +77,8 @@ export function createReceiver({ library, region, datagrams, placeBytes }: Recei
     addressOf: (n: number): number => region.at + placeAt(n),
     lengthOf: (n: number): number => Math.min(words[n * headerWords + lengthWord]!, placeBytes),
     sentBytesOf: (n: number): number => words[n * headerWords + lengthWord]!,
-    bytesOf: (n: number): Buffer => bytes.subarray(placeAt(n), placeAt(n) + Math.min(words[n * headerWords + lengthWord]!, placeBytes)),
+    bytesOf: (n: number): Buffer =>
+      bytes.subarray(placeAt(n), placeAt(n) + Math.min(words[n * headerWords + lengthWord]!, placeBytes)),
     isSameSender(n: number, m: number): boolean {
       const a = (namesAt + n * NAME_BYTES) / 4;
       const b = (namesAt + m * NAME_BYTES) / 4;

@@ -32,7 +32,12 @@ export interface BoundSocket {
 }
 
 /** A UDP socket; throws the system's error. A name is resolved. */
-export async function bindUdp(library: NativeLibrary, host: string, port: number, receiveBufferBytes: number): Promise<BoundSocket> {
+export async function bindUdp(
+  library: NativeLibrary,
+  host: string,
+  port: number,
+  receiveBufferBytes: number,
+): Promise<BoundSocket> {
   const { address, family } = await lookup(host);
   const domain = family === 6 ? AF_INET6 : AF_INET;
   const name = Buffer.alloc(family === 6 ? 28 : 16);
@@ -70,7 +75,8 @@ export function sendUnix(library: NativeLibrary, path: string, text: string): vo
     // A name in the abstract namespace begins with a NUL and ends with its last byte.
     const name = path.startsWith('@') ? unixName(`\0${path.slice(1)}`).subarray(0, -1) : unixName(path);
     const bytes = Buffer.from(text);
-    if (functions.sendto(fd, bytes, BigInt(bytes.length), MSG_NOSIGNAL, name, name.length) < 0) throw library.lastError('sendto');
+    if (functions.sendto(fd, bytes, BigInt(bytes.length), MSG_NOSIGNAL, name, name.length) < 0)
+      throw library.lastError('sendto');
   } finally {
     functions.close(fd);
   }
@@ -101,7 +107,10 @@ export function closeSocket(library: NativeLibrary, fd: number): void {
 }
 
 /** The sender's `address:port` of a `sockaddr` as the system wrote it; undefined when it names none. */
-export function peerOfName(library: NativeLibrary, name: Buffer): { readonly address: string; readonly port: number } | undefined {
+export function peerOfName(
+  library: NativeLibrary,
+  name: Buffer,
+): { readonly address: string; readonly port: number } | undefined {
   const family = name.readUInt16LE(0);
   if (family !== AF_INET && family !== AF_INET6) return undefined;
   const text = Buffer.alloc(TEXT_BYTES);
@@ -137,7 +146,9 @@ function enlarge(library: NativeLibrary, fd: number, bytes: number): void {
 function unixName(path: string): Buffer {
   const bytes = Buffer.from(path);
   if (bytes.length > PATH_BYTES)
-    throw Object.assign(new Error(`the path has ${bytes.length} bytes, ${PATH_BYTES} are possible`), { code: 'ENAMETOOLONG' });
+    throw Object.assign(new Error(`the path has ${bytes.length} bytes, ${PATH_BYTES} are possible`), {
+      code: 'ENAMETOOLONG',
+    });
   const name = Buffer.alloc(2 + bytes.length + 1);
   name.writeUInt16LE(AF_UNIX, 0);
   bytes.copy(name, 2);

@@ -21,7 +21,15 @@ export async function createLinePreview(
     stats,
     async read(input, path) {
       const host = config.hostName;
-      const context = { lane, log, streams: NO_STREAMS, clock: systemClock, hostname: host, reserve: restart(), once: true };
+      const context = {
+        lane,
+        log,
+        streams: NO_STREAMS,
+        clock: systemClock,
+        hostname: host,
+        reserve: restart(),
+        once: true,
+      };
       const shape = shapeOf(config, shaping, { host, ...(path === undefined ? {} : originOf(path)) });
       const reader = createStdinSource(config, context, { shaping, shape, ...(input ? { input } : {}) });
       stats.push(reader.stats);

@@ -49,7 +49,9 @@ export function fromDescriptor(descriptor: number): ByteInput {
     read: (into) =>
       new Promise((resolve, reject) => {
         if (isClosed) return resolve(0);
-        readDescriptor(descriptor, into, 0, into.length, null, (error, count) => (error === null ? resolve(count) : reject(error)));
+        readDescriptor(descriptor, into, 0, into.length, null, (error, count) =>
+          error === null ? resolve(count) : reject(error),
+        );
       }),
     close() {
       isClosed = true;
@@ -111,7 +113,10 @@ export function fromReadable(stream: Readable): ByteInput {
         try {
           const { done, value } = await chunks.next();
           if (done === true) return 0;
-          rest = typeof value === 'string' ? Buffer.from(value) : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+          rest =
+            typeof value === 'string'
+              ? Buffer.from(value)
+              : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
         } catch (error) {
           // Closing a stream that is being read shows as an error.
           if (isClosed) return 0;

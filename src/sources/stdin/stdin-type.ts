@@ -24,7 +24,10 @@ export const stdinType: SourceType<typeof fields, StdinConfig> = {
   addedFields: parserFields,
   windowBytes: (config) => windowBytesFor(2, config),
   async create(config, context) {
-    const [{ createStdinSource }, { pipeOfStdin }] = await Promise.all([import('./stdin.ts'), import('./stdin-input.ts')]);
+    const [{ createStdinSource }, { pipeOfStdin }] = await Promise.all([
+      import('./stdin.ts'),
+      import('./stdin-input.ts'),
+    ]);
     const { loadShaping } = await import('../framing/line-shaping.ts');
     return createStdinSource(config, context, { shaping: await loadShaping(config), pipe: pipeOfStdin() });
   },

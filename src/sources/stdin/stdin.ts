@@ -55,7 +55,13 @@ export function createStdinSource(
     } catch (error) {
       const left = error instanceof StoppedError ? error.leftBytes : block.end - block.start;
       const lost = streamBytesIn(block, left) + lines.pendingBytes;
-      countLost({ source: config.id, streams: context.streams, stats }, { id: stream, firstPath: '' }, lost, stats.readBytes, 'not_taken');
+      countLost(
+        { source: config.id, streams: context.streams, stats },
+        { id: stream, firstPath: '' },
+        lost,
+        stats.readBytes,
+        'not_taken',
+      );
       throw error;
     }
   }
@@ -67,7 +73,10 @@ export function createStdinSource(
   /** The next bytes of the input; lines that wait for more of their event are sent when nothing follows them for a while. */
   async function read(from: ByteInput): Promise<number> {
     const reading = from.read(lines.free()).catch((error: unknown) => {
-      log.error({ source: config.id, code: codeOf(error) }, `reading standard input failed, taking it for its end: ${messageOf(error)}`);
+      log.error(
+        { source: config.id, code: codeOf(error) },
+        `reading standard input failed, taking it for its end: ${messageOf(error)}`,
+      );
       return 0;
     });
     if (!lines.hasOpenEvent) return reading;
@@ -93,14 +102,18 @@ export function createStdinSource(
   function isInLine(): boolean {
     const { waiting, encoding, rest } = lines;
     if (rest !== false || lines.suspend() !== undefined) return true;
-    return waiting.length > 0 && objects.mayBeginObject?.(encoding.decode(waiting.subarray(0, LINE_HEAD_BYTES))) === true;
+    return (
+      waiting.length > 0 && objects.mayBeginObject?.(encoding.decode(waiting.subarray(0, LINE_HEAD_BYTES))) === true
+    );
   }
 
   /** Another process may read the pipe on. Until this run is over nobody knows where it ends. */
   function beginStream(): void {
     identity = objects.isFollowed && pipe ? { ...pipe, headLength: 0, headHash: '', endsInLine: true } : undefined;
     stream = context.streams.mint(config.id, '', identity).id;
-    const before = former.findLast((each) => each.identity?.device === pipe?.device && each.identity?.inode === pipe?.inode);
+    const before = former.findLast(
+      (each) => each.identity?.device === pipe?.device && each.identity?.inode === pipe?.inode,
+    );
     if (identity && before?.identity?.endsInLine) lines.reset(0, NONE, NONE, objects.begins ? 'joined' : true);
   }
 
@@ -110,7 +123,10 @@ export function createStdinSource(
       await readAll(bytes);
     } catch (error) {
       if (codeOf(error) !== 'E_STOPPED') throw error;
-      log.error({ source: config.id, lostBytes: stats.lostBytes }, 'stopped before all that was read from standard input was accepted');
+      log.error(
+        { source: config.id, lostBytes: stats.lostBytes },
+        'stopped before all that was read from standard input was accepted',
+      );
     } finally {
       bytes.close();
     }

@@ -26,5 +26,8 @@ function udpWarning(file: string): { message: string; fix: string } | undefined 
   }
   if (!(bytes < UDP_RECEIVE_BUFFER_BYTES)) return undefined;
   const message = `UDP bursts will be lost: the kernel's largest receive buffer (net.core.rmem_max) is ${bytes} bytes, below 4 MiB`;
-  return { message, fix: `run \`sysctl -w net.core.rmem_max=${UDP_RECEIVE_BUFFER_BYTES}\` as root, and keep it in /etc/sysctl.d` };
+  return {
+    message,
+    fix: `run \`sysctl -w net.core.rmem_max=${UDP_RECEIVE_BUFFER_BYTES}\` as root, and keep it in /etc/sysctl.d`,
+  };
 }

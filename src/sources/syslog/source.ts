@@ -90,7 +90,10 @@ export function createSyslogSource(
 
   function warnOfDrops(): void {
     if (dropLimit.admit(clock.monotonic()) === undefined) return;
-    log.warn({ source: id, droppedEvents: stats.droppedEvents }, 'dropping syslog datagrams: the sinks are behind and the window is full');
+    log.warn(
+      { source: id, droppedEvents: stats.droppedEvents },
+      'dropping syslog datagrams: the sinks are behind and the window is full',
+    );
   }
 
   function noteLost(events: number, bytes: number): void {
@@ -108,7 +111,10 @@ export function createSyslogSource(
     noteLost(events, bytes);
     if (error === undefined) warnOfDrops();
     else if (error instanceof TailraceError)
-      log.error({ source: id, ...(peer && { peer }), code: error.code }, `cannot take syslog messages: ${error.message}`);
+      log.error(
+        { source: id, ...(peer && { peer }), code: error.code },
+        `cannot take syslog messages: ${error.message}`,
+      );
     else ended.reject(error);
   }
 
@@ -132,7 +138,8 @@ export function createSyslogSource(
     if (entry.isSecure) handshakes.prepareTls();
     return {
       onConnection: (socket) => handshakes.enter(socket, entry),
-      onError: (error) => log.error({ source: id, code: codeOf(error) }, `listening on ${formatListen(address)}: ${messageOf(error)}`),
+      onError: (error) =>
+        log.error({ source: id, code: codeOf(error) }, `listening on ${formatListen(address)}: ${messageOf(error)}`),
     };
   }
 
@@ -164,13 +171,18 @@ export function createSyslogSource(
         kind === 'unix'
           ? { isSecure: false, isNetwork: false, name: 'unix' }
           : { isSecure: address.protocol === 'systemd-tls', isNetwork: true };
-      if (kind === 'tcp' || kind === 'unix') opened.push(await listenDescriptor(address, fd, handlersOf(address, entry)));
+      if (kind === 'tcp' || kind === 'unix')
+        opened.push(await listenDescriptor(address, fd, handlersOf(address, entry)));
       else if (kind !== undefined) opened.push(datagramSockets().adopt(address, fd, kind === 'unixgram'));
     }
     if (opened.length > 0) return opened;
-    throw new TailraceError('E_LISTEN', `cannot listen on ${formatListen(address)}: systemd has opened no such socket for this process`, {
-      fix: 'start the agent by its socket unit, with FileDescriptorName= as it is written here, or listen on an address',
-    });
+    throw new TailraceError(
+      'E_LISTEN',
+      `cannot listen on ${formatListen(address)}: systemd has opened no such socket for this process`,
+      {
+        fix: 'start the agent by its socket unit, with FileDescriptorName= as it is written here, or listen on an address',
+      },
+    );
   }
 
   async function closeListeners(): Promise<void> {
@@ -196,7 +208,10 @@ export function createSyslogSource(
     await closed;
     await collector.idle();
     if (stats.lostBytes > 0)
-      log.warn({ source: id, droppedEvents: stats.droppedEvents, lostBytes: stats.lostBytes }, 'syslog messages were lost');
+      log.warn(
+        { source: id, droppedEvents: stats.droppedEvents, lostBytes: stats.lostBytes },
+        'syslog messages were lost',
+      );
   }
 
   return {

@@ -25,12 +25,18 @@ const socketMode: Kind<number> = text({
 const tlsTable = {
   cert: field(anyText, { example: 'tls.crt', doc: 'certificate of TLS listeners, with the chain behind it' }),
   key: field(anyText, { example: 'tls.key', doc: 'its private key, not encrypted' }),
-  ca: field(anyText, { example: 'ca.crt', doc: 'certificates of the authorities that may sign the certificates of senders' }),
+  ca: field(anyText, {
+    example: 'ca.crt',
+    doc: 'certificates of the authorities that may sign the certificates of senders',
+  }),
   max_version: field(choice(['1.2', '1.3']), {
     default: '"1.2"',
     doc: 'the newest version that is spoken; with 1.3, senders that never read lose what they wrote just before they close',
   }),
-  require_client_cert: field(flag, { default: 'false', doc: 'refuses senders without a certificate that `ca` has signed' }),
+  require_client_cert: field(flag, {
+    default: 'false',
+    doc: 'refuses senders without a certificate that `ca` has signed',
+  }),
 } satisfies Table;
 
 const fields = {
@@ -61,7 +67,10 @@ const fields = {
     default: 'false',
     doc: 'tcp:// and tls:// connections begin with a PROXY protocol header (version 1 or 2), which names the sender; others are closed',
   }),
-  max_connections: field(integer(1, 10_000), { default: '1024', doc: 'connections of this source; more are closed at once' }),
+  max_connections: field(integer(1, 10_000), {
+    default: '1024',
+    doc: 'connections of this source; more are closed at once',
+  }),
   idle_timeout: field(durationOr('never', '1s', '7d'), {
     default: 'never',
     doc: 'a connection that brings nothing for so long is closed; dead peers are noticed in any case',
@@ -102,11 +111,17 @@ export const syslogType: SourceType<typeof fields, SyslogConfig> = {
 };
 
 function checkTls({ path, draft }: SourceDraft<typeof fields>, at: PathReport): void {
-  const index = (draft.listen ?? []).findIndex((address) => address?.protocol === 'tls' || address?.protocol === 'systemd-tls');
+  const index = (draft.listen ?? []).findIndex(
+    (address) => address?.protocol === 'tls' || address?.protocol === 'systemd-tls',
+  );
   if (index >= 0) {
     for (const part of ['cert', 'key'] as const) {
       if (at.has(`${path}.tls.${part}`)) continue;
-      at.atValue(`${path}.listen.${index}`, `a TLS listener has no \`tls.${part}\``, `add \`tls: {cert: tls.crt, key: tls.key}\``);
+      at.atValue(
+        `${path}.listen.${index}`,
+        `a TLS listener has no \`tls.${part}\``,
+        `add \`tls: {cert: tls.crt, key: tls.key}\``,
+      );
       break;
     }
   }

@@ -65,9 +65,14 @@ export function readAuditRows(folder: string): AuditedState {
     try {
       database.exec(`pragma busy_timeout = ${HELD_OPENING_MS}; begin`);
       const { user_version: version } = database.prepare('pragma user_version').get() as { user_version: number };
-      if (version !== STATE_VERSION) throw new Error(`it has format ${version}, and this version of Tailrace reads ${STATE_VERSION}`);
-      const losses = database.prepare(`select ${AS_LOSS} from losses order by stream, from_byte`).all() as unknown as StoredLoss[];
-      const letters = database.prepare(`select ${AS_INDEXED} from letters order by at_ms, rowid`).all() as unknown as IndexedLetters[];
+      if (version !== STATE_VERSION)
+        throw new Error(`it has format ${version}, and this version of Tailrace reads ${STATE_VERSION}`);
+      const losses = database
+        .prepare(`select ${AS_LOSS} from losses order by stream, from_byte`)
+        .all() as unknown as StoredLoss[];
+      const letters = database
+        .prepare(`select ${AS_INDEXED} from letters order by at_ms, rowid`)
+        .all() as unknown as IndexedLetters[];
       return { streams: readStreams(database), losses, letters, batches: readBatches(database) };
     } finally {
       database.close();
@@ -118,7 +123,12 @@ function readBatches(database: DatabaseSync): AuditedBatch[] {
 }
 
 function toPending(row: Row): PendingSpan {
-  return { from: Number(row['from_byte']), to: Number(row['to_byte']), key: String(row['key']), isSettled: row['settled'] === 1 };
+  return {
+    from: Number(row['from_byte']),
+    to: Number(row['to_byte']),
+    key: String(row['key']),
+    isSettled: row['settled'] === 1,
+  };
 }
 
 type Row = Record<string, SQLOutputValue>;

@@ -177,6 +177,8 @@ function checkWritable(database: DatabaseSync): void {
 /** Brings the schema from `version` to this one, in one transaction; a new database gets it whole. */
 function migrate(database: DatabaseSync, version: number): void {
   const steps =
-    version === 0 ? '' : Array.from({ length: STATE_VERSION - version }, (_, step) => MIGRATIONS[version + step] ?? '').join('');
+    version === 0
+      ? ''
+      : Array.from({ length: STATE_VERSION - version }, (_, step) => MIGRATIONS[version + step] ?? '').join('');
   database.exec(`begin immediate; ${steps} ${SCHEMA} pragma user_version = ${STATE_VERSION}; commit`);
 }

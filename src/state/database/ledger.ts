@@ -25,15 +25,25 @@ export class Ledger {
     this.#database = database;
     this.#statements = statements;
     this.#streams = streams;
-    this.#nextId = (database.prepare('select coalesce(max(id), 0) + 1 as next from batches').get() as { next: number }).next;
+    this.#nextId = (
+      database.prepare('select coalesce(max(id), 0) + 1 as next from batches').get() as { next: number }
+    ).next;
   }
 
   /** Spans beyond the marks, committed by earlier processes; settled or not. They come back in the order they were committed. */
   load(): void {
-    for (const row of this.#database.prepare('select distinct batch from parts').all()) this.#parted.add(Number(row['batch']));
+    for (const row of this.#database.prepare('select distinct batch from parts').all())
+      this.#parted.add(Number(row['batch']));
     for (const row of this.#database.prepare('select id, sink, settled from batches order by id').all()) {
       const id = Number(row['id']);
-      const batch: StoredBatch = { id, key: '', dataset: '', events: 0, owner: String(row['sink']), spans: this.#spansOf(id) };
+      const batch: StoredBatch = {
+        id,
+        key: '',
+        dataset: '',
+        events: 0,
+        owner: String(row['sink']),
+        spans: this.#spansOf(id),
+      };
       this.track(batch);
       if (row['settled'] === 1) this.settle(batch);
     }
@@ -46,8 +56,13 @@ export class Ledger {
 
   /** Batches that were committed and not settled when the last process ended, oldest first. */
   unsettled(): StoredBatch[] {
-    const rows = this.#database.prepare('select id, key, sink as owner, dataset, events from batches where settled = 0 order by id').all();
-    return rows.map((row) => ({ ...(row as unknown as Omit<StoredBatch, 'spans'>), spans: this.#spansOf(Number(row['id'])) }));
+    const rows = this.#database
+      .prepare('select id, key, sink as owner, dataset, events from batches where settled = 0 order by id')
+      .all();
+    return rows.map((row) => ({
+      ...(row as unknown as Omit<StoredBatch, 'spans'>),
+      spans: this.#spansOf(Number(row['id'])),
+    }));
   }
 
   /** Writes a batch's row and spans, within the caller's transaction; `track` once that is committed. */
@@ -55,7 +70,19 @@ export class Ledger {
     this.#statements.insertBatch.run(batch.id, batch.key, batch.owner, batch.dataset, batch.events, Date.now());
     let seq = 0;
     for (const { source, stream, from, to, events, bytes = null, sum, tail, digest, reads, groups } of batch.spans) {
-      const row = [source, stream, from, to, events, sum, tail.length, tail.crc, digest, textOfReads(reads), textOfGroups(groups)];
+      const row = [
+        source,
+        stream,
+        from,
+        to,
+        events,
+        sum,
+        tail.length,
+        tail.crc,
+        digest,
+        textOfReads(reads),
+        textOfGroups(groups),
+      ];
       this.#statements.insertSpan.run(batch.id, seq++, ...row, bytes);
     }
   }

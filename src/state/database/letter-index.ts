@@ -50,7 +50,9 @@ export class StoredLetterIndex implements LetterIndex {
       oldest: prepare(
         `delete from letters where rowid in (select rowid from letters where ended is not null and id != '' order by at_ms, rowid limit ?) returning ${AS_INDEXED}`,
       ),
-      add: prepare("update letters set events = events + ? where id = '' and source = ? and sink = ? and dataset = ? and ended = ?"),
+      add: prepare(
+        "update letters set events = events + ? where id = '' and source = ? and sink = ? and dataset = ? and ended = ?",
+      ),
     };
   }
 
@@ -60,7 +62,8 @@ export class StoredLetterIndex implements LetterIndex {
     for (const id of ids) if (!known.has(id)) this.#note(() => this.#insert({ ...NOWHERE, id }));
     for (const [id, ended] of rows) {
       const isThere = ids.has(id);
-      if (isThere !== (ended === null)) this.#note(() => this.#statements.end.run(isThere ? null : 'missing', Date.now(), id));
+      if (isThere !== (ended === null))
+        this.#note(() => this.#statements.end.run(isThere ? null : 'missing', Date.now(), id));
     }
   }
 
@@ -111,7 +114,9 @@ export class StoredLetterIndex implements LetterIndex {
   #keepBound(): void {
     const rows = Number(this.#statements.count.get()!['rows']);
     if (rows <= MAX_LOSSES) return;
-    for (const each of this.#statements.oldest.all(rows - MAX_LOSSES + MAX_LOSSES / 10) as unknown as IndexedLetters[]) {
+    for (const each of this.#statements.oldest.all(
+      rows - MAX_LOSSES + MAX_LOSSES / 10,
+    ) as unknown as IndexedLetters[]) {
       const { source, sink, dataset, events, end } = each;
       if (this.#statements.add.run(events, source, sink, dataset, end).changes === 0)
         this.#insert({ ...each, id: '', path: '', stream: '' });

@@ -117,7 +117,8 @@ export class Losses {
   #keepBound(): void {
     const rows = Number(this.#statements.count.get()!['rows']);
     if (rows <= MAX_LOSSES) return;
-    for (const loss of lossesOf(this.#statements.oldest.all(rows - MAX_LOSSES + MAX_LOSSES / 10))) this.#insert(withoutPlace(loss));
+    for (const loss of lossesOf(this.#statements.oldest.all(rows - MAX_LOSSES + MAX_LOSSES / 10)))
+      this.#insert(withoutPlace(loss));
   }
 }
 
@@ -129,11 +130,13 @@ function withoutPlace(loss: StoredLoss): StoredLoss {
 
 /** Both as one; undefined where they do not touch. */
 function merge(a: StoredLoss, b: StoredLoss): StoredLoss | undefined {
-  const isSame = a.stream === b.stream && a.owner === b.owner && a.reason === b.reason && a.source === b.source && a.path === b.path;
+  const isSame =
+    a.stream === b.stream && a.owner === b.owner && a.reason === b.reason && a.source === b.source && a.path === b.path;
   if (!isSame) return undefined;
   const atMs = Math.max(a.atMs, b.atMs);
   const acknowledged = Math.min(a.acknowledged ?? 0, b.acknowledged ?? 0);
-  if (a.from === null || b.from === null) return a.from === b.from ? { ...a, bytes: a.bytes + b.bytes, atMs, acknowledged } : undefined;
+  if (a.from === null || b.from === null)
+    return a.from === b.from ? { ...a, bytes: a.bytes + b.bytes, atMs, acknowledged } : undefined;
   const [from, to] = [Math.min(a.from, b.from), Math.max(a.from + a.bytes, b.from + b.bytes)];
   return to - from > a.bytes + b.bytes ? undefined : { ...a, from, bytes: to - from, atMs, acknowledged };
 }

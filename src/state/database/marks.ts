@@ -33,7 +33,13 @@ export class Mark {
   committedBehind: Behind | undefined;
   readonly #pending: Pending[] = [];
 
-  constructor(settledTo: number, tail: Tail, contentSum: number | undefined, passed: readonly ContentPoint[] = [], behind?: Behind) {
+  constructor(
+    settledTo: number,
+    tail: Tail,
+    contentSum: number | undefined,
+    passed: readonly ContentPoint[] = [],
+    behind?: Behind,
+  ) {
     this.settledTo = settledTo;
     this.tail = tail;
     this.contentSum = contentSum;
@@ -82,7 +88,8 @@ export class Mark {
     for (const entry of this.#pending) {
       if (!entry.settled) break;
       if (entry.to > this.settledTo) {
-        if (this.contentSum !== undefined) addPoint(this.passed, { at: this.settledTo, sum: this.contentSum }, MAX_MARK_POINTS);
+        if (this.contentSum !== undefined)
+          addPoint(this.passed, { at: this.settledTo, sum: this.contentSum }, MAX_MARK_POINTS);
         this.settledTo = entry.to;
         this.tail = entry.tail;
         this.contentSum = entry.contentSum;

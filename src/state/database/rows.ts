@@ -19,7 +19,9 @@ export function prepareStatements(database: DatabaseSync) {
     upsertMark: database.prepare(
       'insert into marks values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_sum = excluded.content_sum, points = excluded.points, behind = excluded.behind',
     ),
-    insertBatch: database.prepare('insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)'),
+    insertBatch: database.prepare(
+      'insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)',
+    ),
     insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     selectSpans: database.prepare('select * from spans where batch = ? order by seq'),
     settleBatch: database.prepare('update batches set settled = 1 where id = ?'),
@@ -53,7 +55,10 @@ const BEGINS_IN_LINE = 1;
 const ENDS_IN_LINE = 2;
 
 function toInLine(flags: number): Pick<FileIdentity, 'beginsInLine' | 'endsInLine'> {
-  return { ...(flags & BEGINS_IN_LINE ? { beginsInLine: true } : {}), ...(flags & ENDS_IN_LINE ? { endsInLine: true } : {}) };
+  return {
+    ...(flags & BEGINS_IN_LINE ? { beginsInLine: true } : {}),
+    ...(flags & ENDS_IN_LINE ? { endsInLine: true } : {}),
+  };
 }
 
 /** As a stream's row holds it. */
@@ -78,7 +83,16 @@ export function toStreamFacts(row: Record<string, SQLOutputValue>) {
 /** The row of a mark. */
 export function rowOf(mark: Mark, sink: string, stream: string): (string | number | null)[] {
   const { settledTo, tail, contentSum, passed, behind } = mark;
-  return [sink, stream, settledTo, tail.length, tail.crc, contentSum ?? null, textOfPoints(passed), textOfBehind(behind)];
+  return [
+    sink,
+    stream,
+    settledTo,
+    tail.length,
+    tail.crc,
+    contentSum ?? null,
+    textOfPoints(passed),
+    textOfBehind(behind),
+  ];
 }
 
 /** Points as a mark's row holds them: `at sum at sum …`. */

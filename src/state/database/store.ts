@@ -67,7 +67,13 @@ export class State {
   /** Transactions so far that wrote settled events. */
   settlementWrites = 0;
 
-  constructor(options: StateOptions, lock: FolderLock, database: DatabaseSync, fresh: boolean, startedSources: ReadonlySet<string>) {
+  constructor(
+    options: StateOptions,
+    lock: FolderLock,
+    database: DatabaseSync,
+    fresh: boolean,
+    startedSources: ReadonlySet<string>,
+  ) {
     this.#options = options;
     this.#lock = lock;
     this.#database = database;
@@ -148,7 +154,8 @@ export class State {
    */
   replace(id: number, batches: readonly StoredBatch[], lost: readonly LostSpan[] = []): void {
     this.#transactions.run(() => {
-      if (lost.length > 0) this.losses.write(lost.map((span) => this.#lossOf(span, batches[0]!.owner, 'not_there_again')));
+      if (lost.length > 0)
+        this.losses.write(lost.map((span) => this.#lossOf(span, batches[0]!.owner, 'not_there_again')));
       this.ledger.delete(id);
       for (const batch of batches) this.ledger.insert(batch);
     });
@@ -159,7 +166,10 @@ export class State {
     const owners = this.#options.sinksOf(loss.source);
     for (const owner of owners.length > 0 ? owners : ['']) {
       const from = loss.from ?? 0;
-      const skipped = Math.min(loss.bytes, Math.max(0, (this.streams.markOf(loss.stream, owner)?.committedTo ?? from) - from));
+      const skipped = Math.min(
+        loss.bytes,
+        Math.max(0, (this.streams.markOf(loss.stream, owner)?.committedTo ?? from) - from),
+      );
       if (skipped === loss.bytes) continue;
       const rest = { from: loss.from === null ? null : from + skipped, bytes: loss.bytes - skipped };
       this.losses.add({ ...loss, ...rest, owner, atMs: Date.now() });

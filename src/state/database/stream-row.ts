@@ -56,12 +56,27 @@ export function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord
   const { id, source, path, identity, startAt, createdMs, seenSize, compressedEnd } = stream;
   const configured = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) ? [mark.settledTo] : []));
   const settledTo = Math.min(resumeAt, ...configured);
-  const ends = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) && mark.committedTo > resumeAt ? [mark.committedTo] : []));
+  const ends = [...stream.marks].flatMap(([sink, mark]) =>
+    sinks.includes(sink) && mark.committedTo > resumeAt ? [mark.committedTo] : [],
+  );
   const known = {
     ...(seenSize === undefined ? {} : { seenSize }),
     ...(compressedEnd ? { compressedEnd } : {}),
     ...(behind ? { behind } : {}),
     ...(ends.length > 0 ? { cuts: [...new Set(ends)].sort((one, other) => one - other) } : {}),
   };
-  return { id, source, path, identity, startAt, createdMs, resumeAt, settledTo, tail, contentSum, contentPoints, ...known };
+  return {
+    id,
+    source,
+    path,
+    identity,
+    startAt,
+    createdMs,
+    resumeAt,
+    settledTo,
+    tail,
+    contentSum,
+    contentPoints,
+    ...known,
+  };
 }

@@ -69,7 +69,13 @@ export class Streams {
     for (const row of database.prepare('select * from marks').all()) {
       const tail = { length: Number(row['tail_length']), crc: Number(row['tail_crc']) };
       const contentSum = row['content_sum'] === null ? undefined : Number(row['content_sum']);
-      const mark = new Mark(Number(row['settled_to']), tail, contentSum, toPoints(row['points']), toBehind(row['behind']));
+      const mark = new Mark(
+        Number(row['settled_to']),
+        tail,
+        contentSum,
+        toPoints(row['points']),
+        toBehind(row['behind']),
+      );
       const owner = String(row['sink']);
       const base = baseOf(owner);
       if (base !== undefined && base !== owner) this.addRouted(base, owner);
@@ -91,7 +97,9 @@ export class Streams {
         const former = formerOf(stream, sink, sinks);
         const own = stream.marks.get(sink);
         if (own && !(former && own.isSettled && own.settledTo < former.settledTo)) continue;
-        const mark = former ?? new Mark(from.committedTo, from.committedTail, from.committedSum, from.points, from.committedBehind);
+        const mark =
+          former ??
+          new Mark(from.committedTo, from.committedTail, from.committedSum, from.points, from.committedBehind);
         stream.marks.set(sink, mark);
         this.noteMoved(mark, sink, stream.id);
       }
@@ -113,7 +121,13 @@ export class Streams {
   }
 
   /** Each sink begins at `startAt`, or where it resumes in one of the `former` streams, which have the same positions, if that is later. */
-  mint(source: string, path: string, identity?: FileIdentity, startAt = 0, former: readonly string[] = []): StreamRecord {
+  mint(
+    source: string,
+    path: string,
+    identity?: FileIdentity,
+    startAt = 0,
+    former: readonly string[] = [],
+  ): StreamRecord {
     const id = randomBytes(16).toString('hex');
     const unknown = { seenSize: undefined, compressedEnd: undefined };
     const stream: Stream = { id, source, path, identity, startAt, createdMs: Date.now(), ...unknown, marks: new Map() };
@@ -128,7 +142,9 @@ export class Streams {
 
   list(source: string): StreamRecord[] {
     const sinks = this.#sinksOf(source);
-    return [...this.#streams.values()].filter((stream) => stream.source === source).map((stream) => toRecord(stream, sinks));
+    return [...this.#streams.values()]
+      .filter((stream) => stream.source === source)
+      .map((stream) => toRecord(stream, sinks));
   }
 
   begin(id: string, startAt: number, tail: Tail, read: readonly ContentPoint[] = [{ at: startAt, sum: 0 }]): void {
@@ -201,7 +217,13 @@ export class Streams {
 
   /** True when there is anything to write. */
   get hasChanges(): boolean {
-    return this.#new.size > 0 || this.#resized.size > 0 || this.#moved.size > 0 || this.#forgotten.size > 0 || this.#retired.length > 0;
+    return (
+      this.#new.size > 0 ||
+      this.#resized.size > 0 ||
+      this.#moved.size > 0 ||
+      this.#forgotten.size > 0 ||
+      this.#retired.length > 0
+    );
   }
 
   #writeNew(): void {

@@ -67,7 +67,10 @@ export class Transactions {
     this.failedSaves += 1;
     if (this.failedSaves !== 1 && this.failedSaves % 60 !== 0) return;
     const { reason, fix } = refusalOf(error, this.#file);
-    this.#log.error({ reason, failedSaves: this.failedSaves }, `cannot save checkpoints; a restart now would send events twice; ${fix}`);
+    this.#log.error(
+      { reason, failedSaves: this.failedSaves },
+      `cannot save checkpoints; a restart now would send events twice; ${fix}`,
+    );
   }
 
   /** Syncs at once: work that waits for the disk cannot be left to a process that ends. */

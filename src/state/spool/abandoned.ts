@@ -20,6 +20,8 @@ export function findAbandoned(root: string, sinks: ReadonlySet<string>): Abandon
       const folder = join(root, sink);
       const batches = listFolder(folder).filter((name) => name.endsWith('.batch'));
       const sizes = batches.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0);
-      return batches.length === 0 ? [] : [{ sink, folder, files: batches.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }];
+      return batches.length === 0
+        ? []
+        : [{ sink, folder, files: batches.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }];
     });
 }

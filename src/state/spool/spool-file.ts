@@ -58,7 +58,9 @@ export function decodeHead(
   size: number,
   readJson: (bytes: number) => Buffer,
 ): SpoolHead | { readonly ok: false; readonly reason: string } {
-  const match = /^TRSPOOL1 ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(firstLine.toString('latin1'));
+  const match = /^TRSPOOL1 ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(
+    firstLine.toString('latin1'),
+  );
   if (!match) return { ok: false, reason: 'its first line is not that of a spool file' };
   const [headerLength, headerCrc, bodyLength, bodyCrc] = match.slice(1).map((word) => Number.parseInt(word, 16)) as [
     number,
@@ -71,7 +73,12 @@ export function decodeHead(
   const json = readJson(headerLength);
   if (crc32(json) !== headerCrc) return { ok: false, reason: 'the checksum of its header is wrong' };
   try {
-    return { ok: true, header: JSON.parse(json.toString('utf8')) as SpoolHeader, bodyAt: FIRST_LINE_BYTES + headerLength, bodyCrc };
+    return {
+      ok: true,
+      header: JSON.parse(json.toString('utf8')) as SpoolHeader,
+      bodyAt: FIRST_LINE_BYTES + headerLength,
+      bodyCrc,
+    };
   } catch {
     return { ok: false, reason: 'its header is no JSON' };
   }

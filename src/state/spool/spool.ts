@@ -114,7 +114,9 @@ export class Spool {
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
       this.#forget(name);
-      throw new TailraceError('E_SPOOL_BROKEN', `the spool file "${name}" was removed by someone else`, { cause: error });
+      throw new TailraceError('E_SPOOL_BROKEN', `the spool file "${name}" was removed by someone else`, {
+        cause: error,
+      });
     }
     if (content.ok) return content;
     await this.#setAside(name, content.reason);

@@ -23,7 +23,9 @@ const usual: ServiceOptions = { takes: ALL, unread: 400, bad: 400, keepsKeys: tr
 let made = 0;
 /** Long enough to shrink. */
 const events = (count: number, bad: readonly number[] = []): string[] =>
-  Array.from({ length: count }, (_, n) => JSON.stringify({ [bad.includes(n) ? 'bad' : 'good']: ++made, text: 'x'.repeat(60) }));
+  Array.from({ length: count }, (_, n) =>
+    JSON.stringify({ [bad.includes(n) ? 'bad' : 'good']: ++made, text: 'x'.repeat(60) }),
+  );
 const goodOf = (all: readonly string[]): string[] => all.filter((event) => event.includes('good')).toSorted();
 const badOf = (all: readonly string[]): string[] => all.filter((event) => event.includes('bad')).toSorted();
 
@@ -35,20 +37,23 @@ function expectExact(rig: EncodingRig, all: readonly string[]): void {
 
 const cases = SUBSETS.flatMap((takes) => OPEN.map((unread) => ({ takes, unread, name: takes.join(' and ') })));
 
-test.for(cases)('auto finds $name where other encodings are answered with $unread, and stays with it', async ({ takes, unread }) => {
-  const rig = new EncodingRig({ ...usual, takes, unread });
-  const first = events(4);
-  rig.take(first);
-  await rig.finish();
-  const before = rig.requests.length;
-  expect(rig.encodings).toEqual(ALL.slice(0, ALL.indexOf(takes[0]!) + 1));
-  const later = [events(3), events(5)];
-  for (const each of later) rig.take(each);
-  await rig.finish();
-  expect(rig.encodings.slice(before)).toEqual([takes[0], takes[0]]);
-  expectExact(rig, [...first, ...later.flat()]);
-  expect(rig.log.find('warn', 'does not take this compression')).toHaveLength(ALL.indexOf(takes[0]!));
-});
+test.for(cases)(
+  'auto finds $name where other encodings are answered with $unread, and stays with it',
+  async ({ takes, unread }) => {
+    const rig = new EncodingRig({ ...usual, takes, unread });
+    const first = events(4);
+    rig.take(first);
+    await rig.finish();
+    const before = rig.requests.length;
+    expect(rig.encodings).toEqual(ALL.slice(0, ALL.indexOf(takes[0]!) + 1));
+    const later = [events(3), events(5)];
+    for (const each of later) rig.take(each);
+    await rig.finish();
+    expect(rig.encodings.slice(before)).toEqual([takes[0], takes[0]]);
+    expectExact(rig, [...first, ...later.flat()]);
+    expect(rig.log.find('warn', 'does not take this compression')).toHaveLength(ALL.indexOf(takes[0]!));
+  },
+);
 
 const laterCases = ALL.flatMap((encoding) =>
   [400, 406, 409, 422, 'nothing', 'named'].map((bad) => ({ encoding, bad: bad as ServiceOptions['bad'] })),
@@ -179,14 +184,18 @@ test('a body that compression makes larger says nothing of the compressions', as
   expect(without.encodings).toEqual(['identity', 'zstd', 'gzip']);
 });
 
-test('the disk buffer gives batches back that were compressed as the service does not take them', async ({ folder }) => {
+test('the disk buffer gives batches back that were compressed as the service does not take them', async ({
+  folder,
+}) => {
   const before = new DiskRig(folder, { compression: 'auto' });
   for (const name of ['a', 'b', 'c']) before.take(name, 3, { padding: 500 });
   await before.written();
   await before.stop();
   const rig = new DiskRig(folder, { compression: 'auto', concurrency: 2 });
   rig.respond = ({ parcel }) =>
-    parcel.encoding === 'gzip' ? { outcome: delivered(parcel.events) } : { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 };
+    parcel.encoding === 'gzip'
+      ? { outcome: delivered(parcel.events) }
+      : { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 };
   await rig.buffer.recover();
   rig.take('d', 3, { padding: 500 });
   await until('all are stored', () => rig.accountingOf('net').settled.delivered === 12);
@@ -206,7 +215,11 @@ const service = fc
   // Events that are all condemned by some answers, while others are bad ones, are held and asked about again.
   .filter(({ unread, bad }) => bad !== 'named' || (unread !== 'bad' && unread !== 'unstored'));
 const batches = fc.array(
-  fc.record({ count: fc.integer({ min: 1, max: 8 }), bad: fc.array(fc.integer({ min: 0, max: 7 }), { maxLength: 2 }), sink: fc.nat(1) }),
+  fc.record({
+    count: fc.integer({ min: 1, max: 8 }),
+    bad: fc.array(fc.integer({ min: 0, max: 7 }), { maxLength: 2 }),
+    sink: fc.nat(1),
+  }),
   { minLength: 1, maxLength: 4 },
 );
 
@@ -230,17 +243,23 @@ test('no answer in any encoding loses an event, stores it twice or makes a good 
 test('nor does a process that ends in the middle, where the service keeps keys', async () => {
   const ends = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 });
   await fc.assert(
-    fc.asyncProperty(service, batches, ends, fc.integer({ min: 1, max: 3 }), async (options, wanted, after, concurrency) => {
-      const rig = new EncodingRig({ ...options, keepsKeys: true }, ['auto', 'auto'], concurrency);
-      const all = wanted.map(({ count, bad, sink }) => ({ sink, events: events(count, bad) }));
-      for (const each of all) rig.take(each.events, each.sink);
-      for (const requests of after) await rig.restartAfter(requests);
-      await rig.finish();
-      expectExact(
-        rig,
-        all.flatMap((each) => each.events),
-      );
-    }),
+    fc.asyncProperty(
+      service,
+      batches,
+      ends,
+      fc.integer({ min: 1, max: 3 }),
+      async (options, wanted, after, concurrency) => {
+        const rig = new EncodingRig({ ...options, keepsKeys: true }, ['auto', 'auto'], concurrency);
+        const all = wanted.map(({ count, bad, sink }) => ({ sink, events: events(count, bad) }));
+        for (const each of all) rig.take(each.events, each.sink);
+        for (const requests of after) await rig.restartAfter(requests);
+        await rig.finish();
+        expectExact(
+          rig,
+          all.flatMap((each) => each.events),
+        );
+      },
+    ),
     { numRuns: 100 },
   );
 }, 120_000);

@@ -139,7 +139,13 @@ export class EncodingRig extends SinkRig {
     const body = Buffer.from(events.map((event) => `${event}\n`).join(''));
     const batch = new Batch(id, `sink${sink}`, 'logs', 'file', { body });
     const marks = { digest: 'd', sum: 1, tail: { length: 1, crc: 1 }, closed: false };
-    const place = { source: 'app', stream: 's1', from: id * 100_000, to: id * 100_000 + body.length, events: events.length };
+    const place = {
+      source: 'app',
+      stream: 's1',
+      from: id * 100_000,
+      to: id * 100_000 + body.length,
+      events: events.length,
+    };
     batch.spans.push({ ...place, ...marks, accounting: this.#accounting, firstEvent: this.#accounting.accepted });
     this.#accounting.accept(events.length, 1);
     batch.events = events.length;
@@ -173,7 +179,9 @@ export class EncodingRig extends SinkRig {
         send: (...[parcel, signal]: Parameters<typeof this.send>) => this.send(parcel, signal),
         close: () => Promise.resolve(),
       };
-      this.deliveries.push(this.deliveryOf({ sink, encodings, budget, compression, concurrency: this.#concurrency, keeper, deadLetter }));
+      this.deliveries.push(
+        this.deliveryOf({ sink, encodings, budget, compression, concurrency: this.#concurrency, keeper, deadLetter }),
+      );
     }
   }
 
@@ -191,7 +199,8 @@ export class EncodingRig extends SinkRig {
     if (kept) return kept;
     const result = { elapsedMs: 1, ...this.#decide(parcel.encoding, events) };
     // Keys keep ingest results alone.
-    const isResult = result.outcome.kind === 'delivered' || saysNothingStored(result.outcome) || result.outcome.kind === 'partial';
+    const isResult =
+      result.outcome.kind === 'delivered' || saysNothingStored(result.outcome) || result.outcome.kind === 'partial';
     if (this.service.keepsKeys && isResult) this.#answers.set(parcel.key, result);
     return result;
   }
@@ -206,11 +215,17 @@ export class EncodingRig extends SinkRig {
     this.stored.push(...events.filter((event) => !isBad(event)));
     if (failed === 0) return { outcome: delivered(events.length), status: 200 };
     const failures = events.flatMap((event, index) => (isBad(event) ? [{ index, timestamp: '', error: 'bad' }] : []));
-    return { outcome: { kind: 'partial', stored: events.length - failed, failed, failures, detail: `${failed} rejected` }, status: 200 };
+    return {
+      outcome: { kind: 'partial', stored: events.length - failed, failed, failures, detail: `${failed} rejected` },
+      status: 200,
+    };
   }
 }
 
 function nothingOf(failed: number): Answer {
   const failures = Array.from({ length: failed }, (_, index) => ({ index, timestamp: '', error: 'not JSON' }));
-  return { outcome: { kind: 'partial', stored: 0, failed, failures, detail: `${failed} of ${failed} events were rejected` }, status: 200 };
+  return {
+    outcome: { kind: 'partial', stored: 0, failed, failures, detail: `${failed} of ${failed} events were rejected` },
+    status: 200,
+  };
 }

@@ -46,14 +46,19 @@ describe('authentication', () => {
       headers: { 'x-service-org-id': client.orgId, 'content-type': 'application/json' },
       body: '[]',
     });
-    expect(answer.json).toEqual({ code: 403, message: expect.stringMatching(/takes API tokens only \(xaat-…\), .* --ingest DATASET/) });
+    expect(answer.json).toEqual({
+      code: 403,
+      message: expect.stringMatching(/takes API tokens only \(xaat-…\), .* --ingest DATASET/),
+    });
   });
 
   test('the refusal of the wrong kind says why there are two and which to take', async () => {
     const { json } = await client.call('GET', '/v1/user');
     expect(json).toEqual({
       code: 403,
-      message: expect.stringMatching(/takes personal tokens only \(xapt-…\), .* belongs to the organisation; .* --personal/),
+      message: expect.stringMatching(
+        /takes personal tokens only \(xapt-…\), .* belongs to the organisation; .* --personal/,
+      ),
     });
   });
 });

@@ -10,18 +10,23 @@ const make = async (orgCapabilities: object): Promise<{ token: string }> => {
 let made = 0;
 
 describe('a dataset', () => {
-  test.each(['axiom:events:v1', 'otel:logs:v1', 'otel:traces:v1', 'otel:metrics:v1'])('keeps its kind %s', async (kind) => {
-    const name = `of-kind-${made++}`;
-    const created = (await client.call('POST', '/v2/datasets', { body: { name, kind } })).json;
-    expect(created).toMatchObject({ kind, updatedAt: created['created'] });
-    for (const version of ['v1', 'v2'])
-      expect((await client.call('GET', `/${version}/datasets/${name}`)).json).toMatchObject({
+  test.each(['axiom:events:v1', 'otel:logs:v1', 'otel:traces:v1', 'otel:metrics:v1'])(
+    'keeps its kind %s',
+    async (kind) => {
+      const name = `of-kind-${made++}`;
+      const created = (await client.call('POST', '/v2/datasets', { body: { name, kind } })).json;
+      expect(created).toMatchObject({ kind, updatedAt: created['created'] });
+      for (const version of ['v1', 'v2'])
+        expect((await client.call('GET', `/${version}/datasets/${name}`)).json).toMatchObject({
+          kind,
+          region: 'local',
+          edgeDeployment: 'local',
+        });
+      expect((await client.call('PUT', `/v2/datasets/${name}`, { body: { description: 'x' } })).json).toMatchObject({
         kind,
-        region: 'local',
-        edgeDeployment: 'local',
       });
-    expect((await client.call('PUT', `/v2/datasets/${name}`, { body: { description: 'x' } })).json).toMatchObject({ kind });
-  });
+    },
+  );
 
   test.each(['', null, 'events'])('of the kind %j is one of events', async (kind) => {
     const { json } = await client.call('POST', '/v2/datasets', { body: { name: `of-kind-${made++}`, kind } });
@@ -29,41 +34,58 @@ describe('a dataset', () => {
   });
 
   test('of an unknown kind is refused', async () => {
-    expect((await client.call('POST', '/v2/datasets', { body: { name: 'kind-less', kind: 'events:v9' } })).status).toBe(400);
+    expect((await client.call('POST', '/v2/datasets', { body: { name: 'kind-less', kind: 'events:v9' } })).status).toBe(
+      400,
+    );
   });
 
   test('lists its fields among those of all datasets that the token may see', async ({ made: name }) => {
     await client.ingest(name, [{ a: 1 }]);
-    const listed = async (options = {}) => (await client.call('GET', '/v1/datasets/_fields', options)).json as unknown as { datasetName: string; fields: object[] }[];
+    const listed = async (options = {}) =>
+      (await client.call('GET', '/v1/datasets/_fields', options)).json as unknown as {
+        datasetName: string;
+        fields: object[];
+      }[];
     const all = await listed();
     const fields = (await client.call('GET', `/v2/datasets/${name}/fields`)).json;
     expect(all.find(({ datasetName }) => datasetName === name)).toEqual({ datasetName: name, fields });
     const body = { name: 'one', datasetCapabilities: { [name]: { query: ['read'] } } };
     const { json } = await client.call('POST', '/v2/tokens', { ...asOwner(), body });
     expect((await listed({ token: json['token'] as string })).map(({ datasetName }) => datasetName)).toEqual([name]);
-  }); // prettier-ignore
+  });
 });
 
 describe('a token that could do nothing', () => {
-  test.each([{}, { datasetCapabilities: {}, orgCapabilities: { datasets: null, users: [] } }])('is refused: %j', async (rights) => {
-    const wanted = { code: 400, message: expect.stringContaining('at least one capability must be set') };
-    expect((await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'none', ...rights } })).json).toEqual(wanted);
-    const { json } = await client.call('POST', '/v2/tokens', {
-      ...asOwner(),
-      body: { name: 'x', orgCapabilities: { datasets: ['read'] } },
-    });
-    const path = `/v2/tokens/${json['id'] as string}/regenerate`;
-    expect((await client.call('POST', path, { ...asOwner(), body: { newToken: { name: 'none', ...rights } } })).json).toEqual(wanted);
-  });
+  test.each([{}, { datasetCapabilities: {}, orgCapabilities: { datasets: null, users: [] } }])(
+    'is refused: %j',
+    async (rights) => {
+      const wanted = { code: 400, message: expect.stringContaining('at least one capability must be set') };
+      expect(
+        (await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'none', ...rights } })).json,
+      ).toEqual(wanted);
+      const { json } = await client.call('POST', '/v2/tokens', {
+        ...asOwner(),
+        body: { name: 'x', orgCapabilities: { datasets: ['read'] } },
+      });
+      const path = `/v2/tokens/${json['id'] as string}/regenerate`;
+      expect(
+        (await client.call('POST', path, { ...asOwner(), body: { newToken: { name: 'none', ...rights } } })).json,
+      ).toEqual(wanted);
+    },
+  );
 });
 
 describe('users and organisations for programs', () => {
   test('an API token with the right on users manages them, but no owners', async () => {
     const by = await make({ users: ['create', 'read', 'update', 'delete'] });
     const email = `by-program-${made++}@example.org`;
-    const ask = (method: string, path: string, body?: object) => client.call(method, `/v2/users${path}`, { ...by, ...(body && { body }) });
+    const ask = (method: string, path: string, body?: object) =>
+      client.call(method, `/v2/users${path}`, { ...by, ...(body && { body }) });
     const { json } = await ask('POST', '', { name: 'first', email, role: 'user' });
-    expect((await ask('PUT', `/${json['id'] as string}`, { name: 'second' })).json).toEqual({ ...json, name: 'second' });
+    expect((await ask('PUT', `/${json['id'] as string}`, { name: 'second' })).json).toEqual({
+      ...json,
+      name: 'second',
+    });
     expect((await ask('GET', `/${email}`)).json['name']).toBe('second');
     expect((await ask('PUT', `/${email}/role`, { role: 'admin' })).status).toBe(200);
     expect((await ask('PUT', `/${email}/role`, { role: 'owner' })).status).toBe(400);
@@ -82,25 +104,33 @@ describe('users and organisations for programs', () => {
       { id: client.orgId, paymentStatus: 'na', defaultEdgeDeployment: 'local' },
     ]);
     expect((await client.call('GET', `/v2/orgs/${client.orgId}`, by)).status).toBe(200);
-    for (const path of ['/v1/user', '/v1/orgs', '/v2/users']) expect((await client.call('GET', path, by)).status).toBe(403);
+    for (const path of ['/v1/user', '/v1/orgs', '/v2/users'])
+      expect((await client.call('GET', path, by)).status).toBe(403);
     expect((await client.call('PUT', '/v2/user', { ...by, body: { name: 'x' } })).status).toBe(403);
   });
 
   test('an address is one user’s, in capital letters too, and a name is no blank', async () => {
     const email = `letters-${made++}@example.org`;
     const add = async (more: object) =>
-      (await client.call('POST', '/v2/users', { ...asOwner(), body: { name: 'x', email, role: 'user', ...more } })).status;
-    expect([await add({ name: ' ' }), await add({}), await add({}), await add({ email: email.toUpperCase() })]).toEqual([
-      400, 200, 409, 409,
-    ]);
+      (await client.call('POST', '/v2/users', { ...asOwner(), body: { name: 'x', email, role: 'user', ...more } }))
+        .status;
+    expect([await add({ name: ' ' }), await add({}), await add({}), await add({ email: email.toUpperCase() })]).toEqual(
+      [400, 200, 409, 409],
+    );
   });
 
   test('a user gives itself another name', async () => {
     const email = `self-${made++}@example.org`;
     await client.call('POST', '/v2/users', { ...asOwner(), body: { name: 'first', email, role: 'user' } });
-    const { json } = await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'own', kind: 'personal', user: email } });
+    const { json } = await client.call('POST', '/v2/tokens', {
+      ...asOwner(),
+      body: { name: 'own', kind: 'personal', user: email },
+    });
     const own = { ...asOwner(), token: json['token'] as string };
-    expect((await client.call('PUT', '/v2/user', { ...own, body: { name: 'second' } })).json).toMatchObject({ name: 'second', email });
+    expect((await client.call('PUT', '/v2/user', { ...own, body: { name: 'second' } })).json).toMatchObject({
+      name: 'second',
+      email,
+    });
     expect((await client.call('GET', '/v1/user', own)).json).toMatchObject({ name: 'second' });
     expect((await client.call('PUT', '/v2/user', { ...own, body: { name: '' } })).status).toBe(400);
   });
@@ -108,7 +138,9 @@ describe('users and organisations for programs', () => {
 
 describe('annotations and starred queries', () => {
   test('the second start of a list is its end, and a time of the year 1 counts as absent', async ({ made: name }) => {
-    await client.call('POST', '/v2/annotations', { body: { datasets: [name], type: 'deploy', time: '2026-01-02T03:04:05Z' } });
+    await client.call('POST', '/v2/annotations', {
+      body: { datasets: [name], type: 'deploy', time: '2026-01-02T03:04:05Z' },
+    });
     const count = async (query: string) =>
       ((await client.call('GET', `/v2/annotations?datasets=${name}&${query}`)).json as unknown as object[]).length;
     const unset = '0001-01-01T00:00:00Z';
@@ -120,22 +152,31 @@ describe('annotations and starred queries', () => {
       expect((await client.call('GET', `/v2/annotations?${query}`)).status, query).toBe(400);
   });
 
-  test.each([{}, { queryOptions: null }, { queryOptions: 'x' }])('a starred query with %j is shown with options', async (more) => {
-    const body = { name: 'starred', query: { apl: 'logs', ...more } };
-    const { json } = await client.call('POST', '/v2/apl-starred-queries', { ...asOwner(), body });
-    expect(json['query']).toEqual({ apl: 'logs', queryOptions: {} });
-    const path = `/v2/apl-starred-queries/${json['id'] as string}`;
-    expect((await client.call('GET', path, asOwner())).json['query']).toEqual(json['query']);
-    expect((await client.call('GET', '/v2/apl-starred-queries', asOwner())).json).toContainEqual(json);
-    const changed = await client.call('PUT', path, { ...asOwner(), body: { ...json, query: { apl: 'x', queryOptions: { a: 'b' } } } });
-    expect(changed.json['query']).toEqual({ apl: 'x', queryOptions: { a: 'b' } });
-  });
+  test.each([{}, { queryOptions: null }, { queryOptions: 'x' }])(
+    'a starred query with %j is shown with options',
+    async (more) => {
+      const body = { name: 'starred', query: { apl: 'logs', ...more } };
+      const { json } = await client.call('POST', '/v2/apl-starred-queries', { ...asOwner(), body });
+      expect(json['query']).toEqual({ apl: 'logs', queryOptions: {} });
+      const path = `/v2/apl-starred-queries/${json['id'] as string}`;
+      expect((await client.call('GET', path, asOwner())).json['query']).toEqual(json['query']);
+      expect((await client.call('GET', '/v2/apl-starred-queries', asOwner())).json).toContainEqual(json);
+      const changed = await client.call('PUT', path, {
+        ...asOwner(),
+        body: { ...json, query: { apl: 'x', queryOptions: { a: 'b' } } },
+      });
+      expect(changed.json['query']).toEqual({ apl: 'x', queryOptions: { a: 'b' } });
+    },
+  );
 
   test.each(['annotations', 'apl-starred-queries', 'tokens', 'users/owner@localhost', 'datasets/#/fields'])(
     '/v1/%s answers as under /v2',
     async (path) => {
       const at = path.replace('#', await dataset());
-      const [old, newer] = [await client.call('GET', `/v1/${at}`, asOwner()), await client.call('GET', `/v2/${at}`, asOwner())];
+      const [old, newer] = [
+        await client.call('GET', `/v1/${at}`, asOwner()),
+        await client.call('GET', `/v2/${at}`, asOwner()),
+      ];
       expect([old.status, old.json]).toEqual([200, newer.json]);
       expect((await client.call('GET', `/v1/${at}`, { token: '' })).status).toBe(403);
     },
@@ -156,14 +197,21 @@ describe('a token that is not sent as a bearer', () => {
   const as = async (authorization: string): Promise<number> =>
     (await client.call('GET', '/v1/datasets', { token: '', headers: { authorization } })).status;
   test('is read from Basic, ApiKey and Splunk', async () => {
-    for (const scheme of ['Basic', 'basic', 'ApiKey']) expect(await as(`${scheme} ${base64(`axiom:${client.apiToken}`)}`)).toBe(200);
+    for (const scheme of ['Basic', 'basic', 'ApiKey'])
+      expect(await as(`${scheme} ${base64(`axiom:${client.apiToken}`)}`)).toBe(200);
     expect(await as(`Basic ${base64(`:${client.apiToken}`)}`)).toBe(200);
     expect(await as(`Splunk ${client.apiToken}`)).toBe(200);
   });
 
   test('is judged like one that is', async () => {
     for (const scheme of ['Basic', 'ApiKey', 'Digest', 'Splunk']) {
-      for (const value of [base64(client.apiToken), base64(`${client.apiToken}:x`), base64('x:y'), '%%', client.apiToken.slice(0, -1)])
+      for (const value of [
+        base64(client.apiToken),
+        base64(`${client.apiToken}:x`),
+        base64('x:y'),
+        '%%',
+        client.apiToken.slice(0, -1),
+      ])
         expect(await as(`${scheme} ${value}`), scheme).toBe(403);
     }
     expect(await as(`Basic ${client.apiToken}`)).toBe(403);

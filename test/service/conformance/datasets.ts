@@ -60,7 +60,8 @@ describe('datasets', () => {
   });
 
   test('the older info says what a dataset holds', async ({ made: name }) => {
-    const info = async (): Promise<Record<string, unknown>> => (await client.call('GET', `/v1/datasets/${name}/info`)).json;
+    const info = async (): Promise<Record<string, unknown>> =>
+      (await client.call('GET', `/v1/datasets/${name}/info`)).json;
     const unset = '0001-01-01T00:00:00Z';
     expect(await info()).toMatchObject({
       name,
@@ -77,7 +78,12 @@ describe('datasets', () => {
       { a: 2, _time: '2026-01-02T03:04:06Z' },
     ]);
     const filled = await info();
-    expect(filled).toMatchObject({ numEvents: 2, numFields: 3, minTime: '2026-01-02T03:04:05Z', maxTime: '2026-01-02T03:04:06Z' });
+    expect(filled).toMatchObject({
+      numEvents: 2,
+      numFields: 3,
+      minTime: '2026-01-02T03:04:05Z',
+      maxTime: '2026-01-02T03:04:06Z',
+    });
     expect((filled['fields'] as { name: string }[]).map((field) => field.name)).toEqual(['_sysTime', '_time', 'a']);
     for (const key of ['numBlocks', 'inputBytes', 'compressedBytes']) expect(filled[key]).toBeGreaterThan(0);
     expect(filled['compressedBytesHuman']).toMatch(/^[\d.]+ k?B$/);
@@ -85,7 +91,9 @@ describe('datasets', () => {
   });
 
   test('two creations at once make one dataset', async () => {
-    const answers = await Promise.all([1, 2, 3].map(() => client.call('POST', '/v1/datasets', { body: { name: 'race' } })));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => client.call('POST', '/v1/datasets', { body: { name: 'race' } })),
+    );
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 409, 409]);
   });
 
@@ -138,7 +146,10 @@ describe('datasets', () => {
   test.each(['/v1/datasets/none', '/v1/datasets/a%2Fb', '/v1/datasets/..%2f..', `/v1/datasets/${'x'.repeat(900)}`])(
     'GET %s is 404',
     async (path) => {
-      expect((await client.call('GET', path)).json).toEqual({ code: 404, message: expect.stringContaining('not found') });
+      expect((await client.call('GET', path)).json).toEqual({
+        code: 404,
+        message: expect.stringContaining('not found'),
+      });
     },
   );
 });

@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import { ALWAYS, rows } from './ask.ts';
 import { client, test } from './under.ts';
 
-const remove = (apl: string, body: object = {}) => client.call('POST', '/v2/datasets/_apl/delete', { body: { apl, ...ALWAYS, ...body } });
+const remove = (apl: string, body: object = {}) =>
+  client.call('POST', '/v2/datasets/_apl/delete', { body: { apl, ...ALWAYS, ...body } });
 
 test('a delete by query of more than 50,000 events is counted, and refused with commit', async ({ made: name }) => {
   const events = Array.from({ length: 10_000 }, (_, n) => ({ n }));

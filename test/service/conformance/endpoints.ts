@@ -58,36 +58,41 @@ const ENDPOINTS: readonly Endpoint[] = [
 let made = 0;
 
 describe('endpoints and tokens', () => {
-  test.each(ENDPOINTS.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const))('%s', async (_name, endpoint) => {
-    const { method, path, body, takes, org = true, done = method === 'DELETE' ? 204 : 200 } = endpoint;
-    const status = async (token: string, headers: Record<string, string> = {}): Promise<number> => {
-      const name = await dataset();
-      const sent = path === '/v1/datasets' && method === 'POST' ? { name: `by-token-${made++}` } : body;
-      const text = sent === undefined ? undefined : JSON.stringify(sent).replace('#', name);
-      const content = text === undefined ? {} : { headers: { 'content-type': JSON_TYPE, ...headers }, body: text };
-      return (await client.call(method, path.replace('#', name).replace('@', client.orgId), { token, headers, ...content })).status;
-    };
-    const ofOrg = { 'x-service-org-id': client.orgId };
-    expect({
-      none: await status(''),
-      unknown: await status('xaat-00000000-0000-4000-8000-000000000000'),
-      'unknown with organisation': await status('xapt-00000000-0000-4000-8000-000000000000', ofOrg),
-      api: await status(client.apiToken),
-      'api with an organisation': await status(client.apiToken, { 'x-service-org-id': 'another' }),
-      personal: await status(client.personalToken, ofOrg),
-      'personal without organisation': await status(client.personalToken),
-      'personal with another organisation': await status(client.personalToken, { 'x-service-org-id': 'another' }),
-    }).toEqual({
-      none: 403,
-      unknown: 403,
-      'unknown with organisation': 403,
-      api: takes === 'personal' ? 403 : done,
-      'api with an organisation': takes === 'personal' ? 403 : done,
-      personal: takes === 'api' ? 403 : done,
-      'personal without organisation': takes !== 'api' && !org ? done : 403,
-      'personal with another organisation': takes !== 'api' && !org ? done : 403,
-    });
-  });
+  test.each(ENDPOINTS.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const))(
+    '%s',
+    async (_name, endpoint) => {
+      const { method, path, body, takes, org = true, done = method === 'DELETE' ? 204 : 200 } = endpoint;
+      const status = async (token: string, headers: Record<string, string> = {}): Promise<number> => {
+        const name = await dataset();
+        const sent = path === '/v1/datasets' && method === 'POST' ? { name: `by-token-${made++}` } : body;
+        const text = sent === undefined ? undefined : JSON.stringify(sent).replace('#', name);
+        const content = text === undefined ? {} : { headers: { 'content-type': JSON_TYPE, ...headers }, body: text };
+        return (
+          await client.call(method, path.replace('#', name).replace('@', client.orgId), { token, headers, ...content })
+        ).status;
+      };
+      const ofOrg = { 'x-service-org-id': client.orgId };
+      expect({
+        none: await status(''),
+        unknown: await status('xaat-00000000-0000-4000-8000-000000000000'),
+        'unknown with organisation': await status('xapt-00000000-0000-4000-8000-000000000000', ofOrg),
+        api: await status(client.apiToken),
+        'api with an organisation': await status(client.apiToken, { 'x-service-org-id': 'another' }),
+        personal: await status(client.personalToken, ofOrg),
+        'personal without organisation': await status(client.personalToken),
+        'personal with another organisation': await status(client.personalToken, { 'x-service-org-id': 'another' }),
+      }).toEqual({
+        none: 403,
+        unknown: 403,
+        'unknown with organisation': 403,
+        api: takes === 'personal' ? 403 : done,
+        'api with an organisation': takes === 'personal' ? 403 : done,
+        personal: takes === 'api' ? 403 : done,
+        'personal without organisation': takes !== 'api' && !org ? done : 403,
+        'personal with another organisation': takes !== 'api' && !org ? done : 403,
+      });
+    },
+  );
 });
 
 describe('replies about people have every key of the specification, and no other', () => {
@@ -120,7 +125,10 @@ describe('replies about people have every key of the specification, and no other
     );
     const email = `permissions-${made++}@example.org`;
     await client.call('POST', '/v2/users', { ...asOwner(), body: { name: 'an admin', email, role: 'admin' } });
-    const users = (await client.call('GET', '/v1/users', asOwner())).json as unknown as { email: string; permissions: string[] }[];
+    const users = (await client.call('GET', '/v1/users', asOwner())).json as unknown as {
+      email: string;
+      permissions: string[];
+    }[];
     const of = (wanted: string): string[] => users.find((user) => user.email === wanted)!.permissions.toSorted();
     expect(of(email)).toEqual(admin);
     expect(of('owner@localhost')).toEqual([...admin, 'ManageBilling'].sort());
@@ -130,7 +138,9 @@ describe('replies about people have every key of the specification, and no other
 describe('the newer names', () => {
   test('a dataset’s life goes by /v2, too, and is the same dataset under /v1', async () => {
     const path = `/v2/datasets/newer-${made}`;
-    const created = await client.call('POST', '/v2/datasets', { body: { name: `newer-${made++}`, description: 'first' } });
+    const created = await client.call('POST', '/v2/datasets', {
+      body: { name: `newer-${made++}`, description: 'first' },
+    });
     expect(created.json).toMatchObject({
       kind: 'axiom:events:v1',
       description: 'first',
@@ -152,17 +162,20 @@ describe('the newer names', () => {
 
   test('_apl answers under /v2 as under /v1', async ({ made: name }) => {
     for (const path of ['/v2/query/_apl', '/v2/datasets/_apl'])
-      expect((await client.call('POST', `${path}?format=tabular`, { body: { apl: `['${name}'] | count`, ...ALWAYS } })).json).toMatchObject(
-        {
-          tables: [{ columns: [[0]] }],
-        },
-      );
+      expect(
+        (await client.call('POST', `${path}?format=tabular`, { body: { apl: `['${name}'] | count`, ...ALWAYS } })).json,
+      ).toMatchObject({
+        tables: [{ columns: [[0]] }],
+      });
   });
 });
 
 describe('paths without an endpoint', () => {
-  test.each(['/v1/ingest', '/v1/ingest/', '/v1/datasets//ingest', '/v1/views', '/v1', '/v3/datasets'])('POST %s is 404', async (path) => {
-    const answer = await client.call('POST', path, { body: [{ a: 1 }] });
-    expect(answer.json).toEqual({ code: 404, message: expect.stringContaining('not found') });
-  });
+  test.each(['/v1/ingest', '/v1/ingest/', '/v1/datasets//ingest', '/v1/views', '/v1', '/v3/datasets'])(
+    'POST %s is 404',
+    async (path) => {
+      const answer = await client.call('POST', path, { body: [{ a: 1 }] });
+      expect(answer.json).toEqual({ code: 404, message: expect.stringContaining('not found') });
+    },
+  );
 });

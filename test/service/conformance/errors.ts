@@ -11,8 +11,22 @@ describe('errors', () => {
     ['broken JSON', 'POST', '/v1/datasets', '{"name"', { 'content-type': 'application/json' }, 400],
     ['an empty JSON body', 'POST', '/v1/datasets', '', { 'content-type': 'application/json' }, 400],
     ['a body of another type', 'POST', '/v1/datasets', '<a/>', { 'content-type': 'application/xml' }, 415],
-    ['a body over the limit', 'POST', '/v1/datasets', `"${'x'.repeat(1 << 20)}"`, { 'content-type': 'application/json' }, 413],
-    ['a prototype in the body', 'POST', '/v1/datasets', '{"__proto__":{"name":"x"}}', { 'content-type': 'application/json' }, 400],
+    [
+      'a body over the limit',
+      'POST',
+      '/v1/datasets',
+      `"${'x'.repeat(1 << 20)}"`,
+      { 'content-type': 'application/json' },
+      413,
+    ],
+    [
+      'a prototype in the body',
+      'POST',
+      '/v1/datasets',
+      '{"__proto__":{"name":"x"}}',
+      { 'content-type': 'application/json' },
+      400,
+    ],
   ])('%s has a status, code and message', async (_name, method, path, body, headers, status) => {
     const answer = await client.call(method, path, { headers, ...(body !== undefined && { body }) });
     expect(answer.status).toBe(status);

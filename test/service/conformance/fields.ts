@@ -13,16 +13,26 @@ describe('the fields of a dataset', () => {
     ]);
     const { json } = await client.call('GET', `/v2/datasets/${name}/fields`);
     expect(json).toEqual([
-      plain('_sysTime', 'datetime'), plain('_time', 'datetime'), plain('a.c', 'string'), plain('b', 'integer|string'), plain('d', 'boolean'),
-      plain('e', 'float'), plain('f', 'array'), plain('g', ''),
-    ]); // prettier-ignore
+      plain('_sysTime', 'datetime'),
+      plain('_time', 'datetime'),
+      plain('a.c', 'string'),
+      plain('b', 'integer|string'),
+      plain('d', 'boolean'),
+      plain('e', 'float'),
+      plain('f', 'array'),
+      plain('g', ''),
+    ]);
   });
 
-  test('can be given a unit and a description, or be hidden, which every result’s metadata then says', async ({ made: name }) => {
+  test('can be given a unit and a description, or be hidden, which every result’s metadata then says', async ({
+    made: name,
+  }) => {
     await client.ingest(name, [{ 'size/in': 1, ms: 2 }]);
     const path = `/v2/datasets/${name}/fields/${encodeURIComponent('size/in')}`;
     const wanted = { ...plain('size/in', 'integer'), unit: 'decbytes', description: 'of the body', hidden: true };
-    const changed = await client.call('PUT', path, { body: { unit: 'decbytes', description: 'of the body', hidden: true } });
+    const changed = await client.call('PUT', path, {
+      body: { unit: 'decbytes', description: 'of the body', hidden: true },
+    });
     expect([changed.status, changed.json]).toEqual([200, wanted]);
     expect((await client.call('GET', path)).json).toEqual(wanted);
     // What a change leaves out stays.

@@ -9,7 +9,14 @@ describe('the reply', () => {
     const { reply } = await store(NDJSON, zlib.gzipSync(body), {
       headers: { 'content-encoding': 'gzip', 'x-service-event-labels': '{"l":"é"}' },
     });
-    expect(reply).toEqual({ ingested: 2, failed: 0, failures: [], processedBytes: body.length + 9, blocksCreated: 1, walLength: 0 });
+    expect(reply).toEqual({
+      ingested: 2,
+      failed: 0,
+      failures: [],
+      processedBytes: body.length + 9,
+      blocksCreated: 1,
+      walLength: 0,
+    });
   });
 
   test('lists every failure with its place, and stores the rest', async () => {
@@ -80,7 +87,10 @@ describe('NDJSON', () => {
   });
 
   test('a byte order mark and invalid UTF-8 do no harm', async () => {
-    const { data } = await store(NDJSON, Buffer.concat([Buffer.from('\u{feff}{"a":"'), Buffer.from([0xff, 0x61]), Buffer.from('"}')]));
+    const { data } = await store(
+      NDJSON,
+      Buffer.concat([Buffer.from('\u{feff}{"a":"'), Buffer.from([0xff, 0x61]), Buffer.from('"}')]),
+    );
     expect(data).toEqual([{ a: '\u{fffd}a' }]);
   });
 });
@@ -121,10 +131,13 @@ describe('JSON', () => {
     expect(times[0]).toBe('2026-01-01T00:00:00Z');
   });
 
-  test.each(['', '{"a":1', '[{"a":1}', 'text', '5', '{"a":}\n{"b":1}', '{"a":1}]'])('the body %j is 400', async (body) => {
-    const { answer } = await store(JSON_TYPE, body);
-    expect(answer.json).toEqual({ code: 400, message: expect.stringMatching(/JSON/) });
-  });
+  test.each(['', '{"a":1', '[{"a":1}', 'text', '5', '{"a":}\n{"b":1}', '{"a":1}]'])(
+    'the body %j is 400',
+    async (body) => {
+      const { answer } = await store(JSON_TYPE, body);
+      expect(answer.json).toEqual({ code: 400, message: expect.stringMatching(/JSON/) });
+    },
+  );
 });
 
 describe('CSV', () => {
@@ -156,9 +169,14 @@ describe('CSV', () => {
   });
 
   test('a delimiter and column names may be given', async () => {
-    const { data } = await store('text/csv', '1;2\n', { query: 'csv-delimiter=%3B', headers: { 'x-service-csv-fields': 'a, b' } });
+    const { data } = await store('text/csv', '1;2\n', {
+      query: 'csv-delimiter=%3B',
+      headers: { 'x-service-csv-fields': 'a, b' },
+    });
     expect(data).toEqual([{ a: 1, b: 2 }]);
-    expect((await store('text/csv', 'true,1e3\n1,2\n', { headers: { 'x-service-csv-fields': '' } })).data).toEqual([{ true: 1, '1e3': 2 }]);
+    expect((await store('text/csv', 'true,1e3\n1,2\n', { headers: { 'x-service-csv-fields': '' } })).data).toEqual([
+      { true: 1, '1e3': 2 },
+    ]);
   });
 
   test('the _time column is the time', async () => {

@@ -6,7 +6,8 @@ import { totalsOf, type Answer } from '../support.ts';
 describe('Idempotency-Key', () => {
   const send = (name: string, key: string, body: string): Promise<Answer> =>
     client.call('POST', `/v1/ingest/${name}`, { headers: { 'content-type': NDJSON, 'idempotency-key': key }, body });
-  const count = async (name: string): Promise<unknown> => totalsOf(await client.query(name, { aggregations: [{ op: 'count' }] }))['COUNT'];
+  const count = async (name: string): Promise<unknown> =>
+    totalsOf(await client.query(name, { aggregations: [{ op: 'count' }] }))['COUNT'];
 
   test('the first reply answers every later request, whatever its body', async ({ made: name }) => {
     const first = await send(name, 'k', '{"a":1}\n{bad\n');
@@ -23,7 +24,9 @@ describe('Idempotency-Key', () => {
   });
 
   test('requests at the same time store once and get the same reply', async ({ made: name }) => {
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => send(name, 'k', `{"n":${n}}\n`.repeat(n + 1))));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => send(name, 'k', `{"n":${n}}\n`.repeat(n + 1))),
+    );
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(await count(name)).toBe(answers[0]!.json['ingested']);
   });
@@ -31,7 +34,9 @@ describe('Idempotency-Key', () => {
   test('a refusal is not kept', async ({ made: name }) => {
     const type = { 'content-type': JSON_TYPE, 'idempotency-key': 'k' };
     expect((await client.call('POST', `/v1/ingest/${name}`, { headers: type, body: '{' })).status).toBe(400);
-    expect((await client.call('POST', `/v1/ingest/${name}`, { headers: type, body: '{"a":1}' })).json['ingested']).toBe(1);
+    expect((await client.call('POST', `/v1/ingest/${name}`, { headers: type, body: '{"a":1}' })).json['ingested']).toBe(
+      1,
+    );
   });
 
   test('the token is checked before the key', async ({ made: name }) => {

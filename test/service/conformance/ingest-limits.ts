@@ -42,10 +42,15 @@ describe('limits', () => {
     expect((await store(NDJSON, whole)).answer.status).toBe(413); // over 10,000 events, not over the bytes
     const spaces = `{"a":1}${' '.repeat(limit - 7)}`;
     expect((await store(NDJSON, spaces)).reply['ingested']).toBe(1);
-    expect((await store(NDJSON, `${spaces} `)).answer.json).toMatchObject({ code: 413, message: expect.stringContaining('bytes') });
+    expect((await store(NDJSON, `${spaces} `)).answer.json).toMatchObject({
+      code: 413,
+      message: expect.stringContaining('bytes'),
+    });
   });
 
-  test('a body far over the limit is answered, however it is sent, and the connection goes on', async ({ made: name }) => {
+  test('a body far over the limit is answered, however it is sent, and the connection goes on', async ({
+    made: name,
+  }) => {
     const body = Buffer.alloc(30 * 1024 * 1024, 'x');
     for (let n = 0; n < 5; n++) {
       const answer = await client.call('POST', `/v1/ingest/${name}`, { headers: { 'content-type': NDJSON }, body });
@@ -79,12 +84,22 @@ describe('limits', () => {
 
   test('a string of 1 MiB is taken, a byte more fails alone', async () => {
     const mib = 1024 * 1024;
-    const { reply } = await store(NDJSON, [`{"s":"${'é'.repeat(mib / 2)}"}`, `{"s":"${'é'.repeat(mib / 2)}x"}`, '{"s":""}'].join('\n'));
-    expect(reply).toMatchObject({ ingested: 2, failed: 1, failures: [{ index: 1, error: expect.stringContaining('1048576') }] });
+    const { reply } = await store(
+      NDJSON,
+      [`{"s":"${'é'.repeat(mib / 2)}"}`, `{"s":"${'é'.repeat(mib / 2)}x"}`, '{"s":""}'].join('\n'),
+    );
+    expect(reply).toMatchObject({
+      ingested: 2,
+      failed: 1,
+      failures: [{ index: 1, error: expect.stringContaining('1048576') }],
+    });
   });
 
   test('a flattened name of 200 bytes is taken, a longer one fails alone', async () => {
-    const { reply } = await store(NDJSON, `{"${'k'.repeat(200)}":1}\n{"${'k'.repeat(199)}":{"k":1}}\n{"${'é'.repeat(101)}":1}`);
+    const { reply } = await store(
+      NDJSON,
+      `{"${'k'.repeat(200)}":1}\n{"${'k'.repeat(199)}":{"k":1}}\n{"${'é'.repeat(101)}":1}`,
+    );
     expect(reply).toMatchObject({ ingested: 1, failed: 2 });
   });
 
@@ -122,18 +137,29 @@ describe('refusals', () => {
         code: 404,
         message: expect.stringContaining('not found'),
       });
-      expect((await client.call('POST', `${path}${name}${end}`, { headers: { 'content-type': 'text/plain' }, body: '{}' })).status).toBe(
-        415,
+      expect(
+        (await client.call('POST', `${path}${name}${end}`, { headers: { 'content-type': 'text/plain' }, body: '{}' }))
+          .status,
+      ).toBe(415);
+      expect(
+        (
+          await client.call('POST', `${path}${name}${end}`, {
+            headers: { 'content-type': '' },
+            body: Buffer.from('{}'),
+          })
+        ).status,
+      ).toBe(415);
+      expect((await client.call('POST', `${path}${name}${end}`, { headers, body: '{"a":1}' })).json['ingested']).toBe(
+        1,
       );
-      expect((await client.call('POST', `${path}${name}${end}`, { headers: { 'content-type': '' }, body: Buffer.from('{}') })).status).toBe(
-        415,
-      );
-      expect((await client.call('POST', `${path}${name}${end}`, { headers, body: '{"a":1}' })).json['ingested']).toBe(1);
     }
   });
 
   test('a path that climbs out of the folder is only an unknown dataset', async () => {
-    const answer = await client.call('POST', '/v1/ingest/..%2F..%2Fetc', { headers: { 'content-type': NDJSON }, body: '{}' });
+    const answer = await client.call('POST', '/v1/ingest/..%2F..%2Fetc', {
+      headers: { 'content-type': NDJSON },
+      body: '{}',
+    });
     expect(answer.status).toBe(404);
   });
 });

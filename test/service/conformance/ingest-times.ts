@@ -41,7 +41,11 @@ describe('the time of an event', () => {
     ['unix', '99999999999'],
   ])('in the format %s, %s fails its event with the reason', async (format, given) => {
     const { reply, data } = await store(NDJSON, `{"at":${given}}\n{"at":null,"a":1}`, withFormat(format));
-    expect(reply).toMatchObject({ ingested: 1, failed: 1, failures: [{ index: 0, error: expect.stringMatching(/cannot read|outside/) }] });
+    expect(reply).toMatchObject({
+      ingested: 1,
+      failed: 1,
+      failures: [{ index: 0, error: expect.stringMatching(/cannot read|outside/) }],
+    });
     expect(data).toEqual([{ at: null, a: 1 }]);
   });
 
@@ -68,7 +72,12 @@ describe('the time of an event', () => {
   });
 
   test('of an envelope is beside its data, in any form that _time may have', async () => {
-    const body = [{ time: 1767323045, data: { a: 1 } }, { time: '2026-01-02 03:04:05', data: {} }, { time: 'never', data: {} }, { data: { _time: '2020-01-01' } }]; // prettier-ignore
+    const body = [
+      { time: 1767323045, data: { a: 1 } },
+      { time: '2026-01-02 03:04:05', data: {} },
+      { time: 'never', data: {} },
+      { data: { _time: '2020-01-01' } },
+    ];
     const { times, reply } = await store(JSON_TYPE, JSON.stringify(body));
     expect(reply).toMatchObject({ ingested: 3, failed: 1, failures: [{ index: 2 }] });
     // In the order of time.
@@ -81,12 +90,13 @@ describe('the time of an event', () => {
     expect(times[0]).not.toContain('2020');
   });
 
-  test.each(['timestamp-field=a&timestamp-field=b', 'timestamp-format=unix&timestamp-format=unix', 'csv-delimiter=,&csv-delimiter=;'])(
-    'named twice, %s, is 400',
-    async (query) => {
-      const { answer, data } = await store(NDJSON, '{"a":1}', { query });
-      expect(answer.json).toEqual({ code: 400, message: expect.stringContaining('2 times') });
-      expect(data).toEqual([]);
-    },
-  );
+  test.each([
+    'timestamp-field=a&timestamp-field=b',
+    'timestamp-format=unix&timestamp-format=unix',
+    'csv-delimiter=,&csv-delimiter=;',
+  ])('named twice, %s, is 400', async (query) => {
+    const { answer, data } = await store(NDJSON, '{"a":1}', { query });
+    expect(answer.json).toEqual({ code: 400, message: expect.stringContaining('2 times') });
+    expect(data).toEqual([]);
+  });
 });

@@ -5,18 +5,27 @@ import { totalsOf } from '../support.ts';
 
 describe('values', () => {
   test('objects flatten, arrays, null and {} stay, types may differ between events', async () => {
-    const { data, stored } = await store(NDJSON, '{"geo":{"city":"A","at":[1,{"x":null}]},"n":null,"e":{}}\n{"geo.city":5,"n":true}');
+    const { data, stored } = await store(
+      NDJSON,
+      '{"geo":{"city":"A","at":[1,{"x":null}]},"n":null,"e":{}}\n{"geo.city":5,"n":true}',
+    );
     expect(data).toEqual([
       { 'geo.city': 'A', 'geo.at': [1, { x: null }], n: null, e: {} },
       { 'geo.city': 5, n: true },
     ]);
     expect(stored.fieldsMeta.map(({ name, type }) => `${name}:${type}`)).toEqual([
-      '_sysTime:datetime', '_time:datetime', 'e:object', 'geo.at:array', 'geo.city:integer|string', 'n:boolean',
-    ]); // prettier-ignore
+      '_sysTime:datetime',
+      '_time:datetime',
+      'e:object',
+      'geo.at:array',
+      'geo.city:integer|string',
+      'n:boolean',
+    ]);
   });
 
   test('integers beyond 2^53 stay exact, in arrays too', async () => {
-    const body = '{"a":9007199254740993,"b":[-9223372036854775808],"c":18446744073709551615,"d":5e-324,"e":1e300,"f":-0.5}';
+    const body =
+      '{"a":9007199254740993,"b":[-9223372036854775808],"c":18446744073709551615,"d":5e-324,"e":1e300,"f":-0.5}';
     const { stored, name } = await store(NDJSON, body);
     for (const text of [
       '"a":9007199254740993',
@@ -56,7 +65,11 @@ describe('values', () => {
     ['an array', JSON_TYPE, (number) => `[{"n":0},{"n":${number}},{"n":2}]`],
     ['lines of objects', JSON_TYPE, (number) => `{"n":0}\n{"n":${number}}\n{"n":2}`],
     ['an envelope', JSON_TYPE, (number) => `[{"data":{"n":0}},{"data":{"n":${number}}},{"data":{"n":2}}]`],
-    ['the labels of an envelope', JSON_TYPE, (number) => `[{"data":{"n":0}},{"data":{"n":1},"labels":{"l":${number}}},{"data":{"n":2}}]`],
+    [
+      'the labels of an envelope',
+      JSON_TYPE,
+      (number) => `[{"data":{"n":0}},{"data":{"n":1},"labels":{"l":${number}}},{"data":{"n":2}}]`,
+    ],
     ['a time', NDJSON, (number) => `{"n":0}\n{"_time":${number},"n":1}\n{"n":2}`],
   ];
   test.each(FORMS)('a number that cannot be kept fails its event alone, in %s', async (form, type, bodyOf) => {
@@ -136,16 +149,22 @@ describe('times', () => {
     expect((await store(NDJSON, `{"_time":${given}}`)).times).toEqual([stored]);
   });
 
-  test.each(['"yesterday"', '"1899-12-31T23:59:59Z"', '"2262-04-12T00:00:00Z"', '{}', 'true', '"2026-02-30T00:00:00Z"'])(
-    '_time %s fails its event',
-    async (given) => {
-      expect((await store(NDJSON, `{"_time":${given}}\n{"a":1}`)).reply).toMatchObject({ ingested: 1, failed: 1 });
-    },
-  );
+  test.each([
+    '"yesterday"',
+    '"1899-12-31T23:59:59Z"',
+    '"2262-04-12T00:00:00Z"',
+    '{}',
+    'true',
+    '"2026-02-30T00:00:00Z"',
+  ])('_time %s fails its event', async (given) => {
+    expect((await store(NDJSON, `{"_time":${given}}\n{"a":1}`)).reply).toMatchObject({ ingested: 1, failed: 1 });
+  });
 
   test('timestamp-field and timestamp-format name another field and its layout', async () => {
     const query = `timestamp-field=${encodeURIComponent('at.when')}&timestamp-format=${encodeURIComponent('2/Jan/2006:15:04:05 +0000')}`;
-    const { times, data } = await store(NDJSON, '{"at":{"when":"2/Jan/2026:03:04:05 +0000"},"_time":"mine"}', { query });
+    const { times, data } = await store(NDJSON, '{"at":{"when":"2/Jan/2026:03:04:05 +0000"},"_time":"mine"}', {
+      query,
+    });
     expect(times).toEqual(['2026-01-02T03:04:05Z']);
     expect(data).toEqual([{ 'at.when': '2/Jan/2026:03:04:05 +0000', _user_time: 'mine' }]);
   });

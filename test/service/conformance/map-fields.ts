@@ -9,7 +9,18 @@ const mapped = async (name: string, ...maps: readonly string[]): Promise<void> =
   expect(status).toBe(200);
 };
 /** Every type of value, with keys that have dots, quotes and objects. */
-const OBJECT = { 'a.b': 'x/"y', n: 1, half: 0.5, zero: 0, no: false, yes: true, empty: '', nothing: null, list: [1, 'z'], in: { deep: 2 } };
+const OBJECT = {
+  'a.b': 'x/"y',
+  n: 1,
+  half: 0.5,
+  zero: 0,
+  no: false,
+  yes: true,
+  empty: '',
+  nothing: null,
+  list: [1, 'z'],
+  in: { deep: 2 },
+};
 /** As it is given back: objects inside have dotted keys. */
 const { in: inside, ...rest } = OBJECT;
 const GIVEN = { ...rest, 'in.deep': inside.deep };
@@ -17,18 +28,26 @@ const GIVEN = { ...rest, 'in.deep': inside.deep };
 describe('a map field', () => {
   test('is one column of type map in every reply', async ({ made: name }) => {
     await mapped(name, 'foo', 'attributes.custom');
-    await client.ingest(name, [{ foo: OBJECT, other: { a: 1 } }, { attributes: { custom: { 'k.v': 'w' }, known: true } }]);
+    await client.ingest(name, [
+      { foo: OBJECT, other: { a: 1 } },
+      { attributes: { custom: { 'k.v': 'w' }, known: true } },
+    ]);
     const shown = ['_sysTime', '_time', 'attributes.custom', 'attributes.known', 'foo', 'other.a'];
     const types = [field('attributes.custom', 'map'), field('foo', 'map')];
     const fields = (await client.call('GET', `/v2/datasets/${name}/fields`)).json as unknown as { name: string }[];
     expect(fields.map((one) => one.name)).toEqual(shown);
     expect(fields).toEqual(expect.arrayContaining(types));
-    const listed = (await client.call('GET', '/v1/datasets/_fields')).json as unknown as { datasetName: string; fields: object[] }[];
+    const listed = (await client.call('GET', '/v1/datasets/_fields')).json as unknown as {
+      datasetName: string;
+      fields: object[];
+    }[];
     expect(listed.find(({ datasetName }) => datasetName === name)?.fields).toEqual(fields);
 
     const { tables, fieldsMetaMap } = await apl(`['${name}'] | sort by foo.n asc`);
     expect(fieldsMetaMap[name]).toEqual(fields);
-    expect(tables[0]!.fields.map((one) => [one.name, one.type])).toEqual(fields.map((one) => [one.name, (one as { type?: string }).type]));
+    expect(tables[0]!.fields.map((one) => [one.name, one.type])).toEqual(
+      fields.map((one) => [one.name, (one as { type?: string }).type]),
+    );
     const events = objectsOf(tables[0]!);
     expect(events.find(({ foo }) => foo !== null)!['foo']).toEqual(GIVEN);
     expect(events.find(({ foo }) => foo === null)!['attributes.custom']).toEqual({ 'k.v': 'w' });
@@ -45,11 +64,24 @@ describe('a map field', () => {
     await client.ingest(name, [{ foo: OBJECT }, { bar: 1 }]);
     for (const rowsOf of [`['${name}']`, `['${name}'] | take 10`, `['${name}'] | project foo, bar | take 10`])
       for (const [expression, value] of [
-        ["['foo']['a.b']", 'x/"y'], ["foo['n'] + 1", 2], ["foo['half']", 0.5], ["foo['zero']", 0], ["foo['no']", false], ["foo['yes']", true],
-        ["foo['empty']", ''], ["foo['list'][1]", 'z'], ["foo['in.deep']", 2], ["foo['none']", null], ['isnotnull(foo)', true],
-        ['array_length(bag_keys(foo))', 10], ["bag_has_key(foo, 'n')", true],
+        ["['foo']['a.b']", 'x/"y'],
+        ["foo['n'] + 1", 2],
+        ["foo['half']", 0.5],
+        ["foo['zero']", 0],
+        ["foo['no']", false],
+        ["foo['yes']", true],
+        ["foo['empty']", ''],
+        ["foo['list'][1]", 'z'],
+        ["foo['in.deep']", 2],
+        ["foo['none']", null],
+        ['isnotnull(foo)', true],
+        ['array_length(bag_keys(foo))', 10],
+        ["bag_has_key(foo, 'n')", true],
       ] as const)
-        expect(await rows(`${rowsOf} | where isnull(bar) | project x = ${expression}`), `${rowsOf} ${expression}`).toEqual([[value]]); // prettier-ignore
+        expect(
+          await rows(`${rowsOf} | where isnull(bar) | project x = ${expression}`),
+          `${rowsOf} ${expression}`,
+        ).toEqual([[value]]);
     expect(await rows(`['${name}'] | where isnull(foo) | project bar`)).toEqual([[1]]);
     expect(await rows(`['${name}'] | where foo['n'] == 1 | count`)).toEqual([[1]]);
     expect(await rows(`['${name}'] | where foo.n == 1 | summarize count() by foo.n`)).toEqual([[1, 1]]);
@@ -57,7 +89,9 @@ describe('a map field', () => {
     expect(await rows(`['${name}'] | where isnotnull(foo) | project foo`)).toEqual([[GIVEN]]);
     const { tables } = await apl(`['${name}'] | project-away foo`);
     expect(tables[0]!.fields.map((one) => one.name)).toEqual(['_sysTime', '_time', 'bar']);
-    expect(await rows(`['${name}'] | getschema | where ColumnName startswith 'foo' | project ColumnName`)).toEqual([['foo']]);
+    expect(await rows(`['${name}'] | getschema | where ColumnName startswith 'foo' | project ColumnName`)).toEqual([
+      ['foo'],
+    ]);
     expect((await client.query(name, { filter: { op: '==', field: 'foo.n', value: 1 } })).matches).toHaveLength(1);
   });
 

@@ -208,14 +208,26 @@ describe('answers', () => {
   };
 
   test.each([
-    ['D | where status == 200', 'no event of this range has status == 200: there are "200", "404"; write status == "200"'],
-    ['D | where status >= 400 | count', 'no event of this range has status >= 400: there are "200", "404"; write toreal(status) >= 400'],
+    [
+      'D | where status == 200',
+      'no event of this range has status == 200: there are "200", "404"; write status == "200"',
+    ],
+    [
+      'D | where status >= 400 | count',
+      'no event of this range has status >= 400: there are "200", "404"; write toreal(status) >= 400',
+    ],
     [
       'D | where status in (200, 201) and m == "p"',
       'no event of this range has status in (200, 201): there are "200", "404"; write status in ("200", "201")',
     ],
-    ['D | where m == "P" | summarize count() by status', 'no event of this range has m == "P": there are "p", "q"; write m =~ "P"'],
-    ['D | where m == "p" | where status == "500"', 'no event of this range has status == "500": there are "200", "404"'],
+    [
+      'D | where m == "P" | summarize count() by status',
+      'no event of this range has m == "P": there are "p", "q"; write m =~ "P"',
+    ],
+    [
+      'D | where m == "p" | where status == "500"',
+      'no event of this range has status == "500": there are "200", "404"',
+    ],
   ])('%s says that it can never be true', async (text, wanted) => {
     expect(await hint(text)).toEqual([wanted]);
   });

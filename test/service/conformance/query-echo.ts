@@ -5,7 +5,9 @@ import { client, dataset } from './under.ts';
 
 let name: string;
 async function echo(text: string, body: object = {}): Promise<Record<string, unknown>> {
-  const { json } = await client.call('POST', '/v1/query/_apl?format=legacy', { body: { apl: `['${name}'] ${text}`, ...ALWAYS, ...body } });
+  const { json } = await client.call('POST', '/v1/query/_apl?format=legacy', {
+    body: { apl: `['${name}'] ${text}`, ...ALWAYS, ...body },
+  });
   return json['request'] as Record<string, unknown>;
 }
 
@@ -29,7 +31,10 @@ describe('the echo of a query by text', () => {
     expect((await echo(text, body))['limit']).toBe(limit);
   });
 
-  test.each(['', '| where a == 1', '| where a == 1 and b == "x"', '| where not(a == 1)'])('of %j has no filter', async (text) => {
-    expect(await echo(text)).toMatchObject({ filter: null });
-  });
+  test.each(['', '| where a == 1', '| where a == 1 and b == "x"', '| where not(a == 1)'])(
+    'of %j has no filter',
+    async (text) => {
+      expect(await echo(text)).toMatchObject({ filter: null });
+    },
+  );
 });

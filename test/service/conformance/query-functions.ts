@@ -26,7 +26,9 @@ describe('functions', () => {
       for (const [n, value] of (await values(one, some)).entries()) found.set(some[n]!, value);
     }
     for (const { text } of here.filter(({ isQuery }) => isQuery)) found.set(text, await rows(text));
-    expect(here.map(({ text }) => [text, found.get(text)])).toEqual(here.map(({ text, result }) => [text, plainResult(result)]));
+    expect(here.map(({ text }) => [text, found.get(text)])).toEqual(
+      here.map(({ text, result }) => [text, plainResult(result)]),
+    );
   });
 
   test.each([
@@ -69,7 +71,9 @@ describe('functions', () => {
   });
 
   test('column_ifexists knows which columns a stage left', async () => {
-    const { tables } = await apl(`['${events}'] | project n | project a = column_ifexists("n", 0), b = column_ifexists("text", "gone")`);
+    const { tables } = await apl(
+      `['${events}'] | project n | project a = column_ifexists("n", 0), b = column_ifexists("text", "gone")`,
+    );
     expect(tables[0]!.columns).toEqual([[2], ['gone']]);
   });
 

@@ -12,9 +12,22 @@ describe('the query language', () => {
     one = await dataset();
     types = await dataset();
     const event = {
-      _time: '2026-03-04T05:06:07.089012345Z', text: 'Hello, World_wide web', empty: '', n: 42, zero: 0, f: 2.5, yes: true, no: false, gone: null,
-      list: [1, 'two', { three: [3] }, null, true], object: { inner: { deep: 'x' } }, path: '/api/v1/items', greek: 'Ωμέγα', big: 2 ** 53, dur: 1_500_000_000,
-    }; // prettier-ignore
+      _time: '2026-03-04T05:06:07.089012345Z',
+      text: 'Hello, World_wide web',
+      empty: '',
+      n: 42,
+      zero: 0,
+      f: 2.5,
+      yes: true,
+      no: false,
+      gone: null,
+      list: [1, 'two', { three: [3] }, null, true],
+      object: { inner: { deep: 'x' } },
+      path: '/api/v1/items',
+      greek: 'Ωμέγα',
+      big: 2 ** 53,
+      dur: 1_500_000_000,
+    };
     await client.ingest(one, JSON.stringify(event).replace('9007199254740992', '9007199254740993'));
     await client.ingest(types, [
       { k: 'int', x: 5, y: 5 },
@@ -28,27 +41,95 @@ describe('the query language', () => {
   });
 
   const cases: readonly (readonly [string, readonly Case[]])[] = [
-    ['literals', [
-      ['5', 5], ['-5', -5], ['1.5', 1.5], ['1e3', 1000], ['0x1F', 31], ['true', true], ['false', false], ['null', null], ['"a\\tb"', 'a\tb'], ["'it\\'s'", "it's"], ["@'a\\b'", 'a\\b'],
-      ['@"say ""x"""', 'say "x"'], ["'\\u00e9\\x41'", 'éA'], ['```raw\n"x"```', 'raw\n"x"'], ['int(null)', null], ['long(-3)', -3], ['real(2)', 2], ['bool(true)', true], ['string("x")', 'x'],
-      ['1.5h', '1h30m0s'], ['30m', '30m0s'], ['2d', '48h0m0s'], ['100ms', '100ms'], ['1h30m', '1h30m0s'], ['10min', '10m0s'], ['timespan(15s)', '15s'], ['timespan(1.02:03:04)', '26h3m4s'], ['7us', '7µs'],
-      ['datetime(2019-11-30 23:59:59)', '2019-11-30T23:59:59Z'], ['datetime(2019-11-30 23:59:59.9)', '2019-11-30T23:59:59.9Z'], ['datetime("2015-12-31")', '2015-12-31T00:00:00Z'], ['datetime(2016-06-26T08:20)', '2016-06-26T08:20:00Z'], ['datetime(null)', null],
-      ['dynamic([1, "a", {"b": null}])', [1, 'a', { b: null }]], ["dynamic({'a': 1.5})", { a: 1.5 }], ['dynamic(6)', 6], ['dynamic(null)', null],
-      ['tostring(-9223372036854775808)', '-9223372036854775808'], ['tostring(dynamic(-9223372036854775808))', '-9223372036854775808'], ['- 9223372036854775808 + 1 == -9223372036854775807', true], ['tostring(long(-9223372036854775808))', '-9223372036854775808'],
-      ['list[9223372036854775807]', null], ['list[-9223372036854775808]', null],
-    ]],
-    ['dynamic values', [
-      ['list[0]', 1], ['list[1]', 'two'], ['list[2].three[0]', 3], ['list[-1]', true], ['list[3]', null], ['list[9]', null], ['array_length(list)', 5], ['array_length(text)', null], ['object.inner.deep', 'x'], ["['object.inner.deep']", 'x'], ["object['inner']['deep']", 'x'], ["object['inner.deep']", 'x'],
-      ['list[zero]', 1], ['list[zero + 1]', 'two'], ['dynamic({"a":{"b":5}}).a.b', 5], ["dynamic({\"a b\":5})['a b']", 5],
-    ]],
-    ['what rounds', [
-      ['9223372036854775807 + 0', expect.anything()], ['bin(f, 0.4)', expect.closeTo(2.4, 9)], ['round(2.345, 2)', expect.closeTo(2.35, 9)], ['-1h', '-1h0m0s'], ['now(-1h) == ago(1h)', true],
-    ]],
-  ]; // prettier-ignore
+    [
+      'literals',
+      [
+        ['5', 5],
+        ['-5', -5],
+        ['1.5', 1.5],
+        ['1e3', 1000],
+        ['0x1F', 31],
+        ['true', true],
+        ['false', false],
+        ['null', null],
+        ['"a\\tb"', 'a\tb'],
+        ["'it\\'s'", "it's"],
+        ["@'a\\b'", 'a\\b'],
+        ['@"say ""x"""', 'say "x"'],
+        ["'\\u00e9\\x41'", 'éA'],
+        ['```raw\n"x"```', 'raw\n"x"'],
+        ['int(null)', null],
+        ['long(-3)', -3],
+        ['real(2)', 2],
+        ['bool(true)', true],
+        ['string("x")', 'x'],
+        ['1.5h', '1h30m0s'],
+        ['30m', '30m0s'],
+        ['2d', '48h0m0s'],
+        ['100ms', '100ms'],
+        ['1h30m', '1h30m0s'],
+        ['10min', '10m0s'],
+        ['timespan(15s)', '15s'],
+        ['timespan(1.02:03:04)', '26h3m4s'],
+        ['7us', '7µs'],
+        ['datetime(2019-11-30 23:59:59)', '2019-11-30T23:59:59Z'],
+        ['datetime(2019-11-30 23:59:59.9)', '2019-11-30T23:59:59.9Z'],
+        ['datetime("2015-12-31")', '2015-12-31T00:00:00Z'],
+        ['datetime(2016-06-26T08:20)', '2016-06-26T08:20:00Z'],
+        ['datetime(null)', null],
+        ['dynamic([1, "a", {"b": null}])', [1, 'a', { b: null }]],
+        ["dynamic({'a': 1.5})", { a: 1.5 }],
+        ['dynamic(6)', 6],
+        ['dynamic(null)', null],
+        ['tostring(-9223372036854775808)', '-9223372036854775808'],
+        ['tostring(dynamic(-9223372036854775808))', '-9223372036854775808'],
+        ['- 9223372036854775808 + 1 == -9223372036854775807', true],
+        ['tostring(long(-9223372036854775808))', '-9223372036854775808'],
+        ['list[9223372036854775807]', null],
+        ['list[-9223372036854775808]', null],
+      ],
+    ],
+    [
+      'dynamic values',
+      [
+        ['list[0]', 1],
+        ['list[1]', 'two'],
+        ['list[2].three[0]', 3],
+        ['list[-1]', true],
+        ['list[3]', null],
+        ['list[9]', null],
+        ['array_length(list)', 5],
+        ['array_length(text)', null],
+        ['object.inner.deep', 'x'],
+        ["['object.inner.deep']", 'x'],
+        ["object['inner']['deep']", 'x'],
+        ["object['inner.deep']", 'x'],
+        ['list[zero]', 1],
+        ['list[zero + 1]', 'two'],
+        ['dynamic({"a":{"b":5}}).a.b', 5],
+        ['dynamic({"a b":5})[\'a b\']', 5],
+      ],
+    ],
+    [
+      'what rounds',
+      [
+        ['9223372036854775807 + 0', expect.anything()],
+        ['bin(f, 0.4)', expect.closeTo(2.4, 9)],
+        ['round(2.345, 2)', expect.closeTo(2.35, 9)],
+        ['-1h', '-1h0m0s'],
+        ['now(-1h) == ago(1h)', true],
+      ],
+    ],
+  ];
 
   test.each(cases)('%s', async (_name, list) => {
-    const found = await values(one, list.map(([expression]) => expression)); // prettier-ignore
-    expect(list.map(([expression], n) => [expression, found[n]])).toEqual(list.map(([expression, wanted]) => [expression, wanted]));
+    const found = await values(
+      one,
+      list.map(([expression]) => expression),
+    );
+    expect(list.map(([expression], n) => [expression, found[n]])).toEqual(
+      list.map(([expression, wanted]) => [expression, wanted]),
+    );
   });
 
   test('a condition that is null keeps no row', async () => {
@@ -96,7 +177,8 @@ describe('the query language', () => {
     });
 
     test('sorts numbers before texts, those before the rest, and missing values before them or last', async () => {
-      const sorted = async (way: string): Promise<unknown[]> => (await rows(`['${types}'] | sort by x ${way} | project k`)).flat();
+      const sorted = async (way: string): Promise<unknown[]> =>
+        (await rows(`['${types}'] | sort by x ${way} | project k`)).flat();
       expect((await sorted('asc')).slice(-5)).toEqual(['int', 'float', 'string', 'bool', 'array']);
       expect((await sorted('desc')).slice(0, 5)).toEqual(['float', 'int', 'string', 'bool', 'array']);
     });
@@ -123,9 +205,13 @@ describe('the query language', () => {
     });
 
     test('goes through extend, project and summarize', async () => {
-      expect(await rows(`['${types}'] | extend z = x | summarize take = make_list(z) by k | where k == "array"`)).toEqual([['array', [[5]]]]);
-      expect(await rows(`['${types}'] | sort by k asc | take 3 | extend z = iff(k == 'bool', 'was', x) | project z`)).toEqual([[null], [[5]], ['was']]);
-    }); // prettier-ignore
+      expect(
+        await rows(`['${types}'] | extend z = x | summarize take = make_list(z) by k | where k == "array"`),
+      ).toEqual([['array', [[5]]]]);
+      expect(
+        await rows(`['${types}'] | sort by k asc | take 3 | extend z = iff(k == 'bool', 'was', x) | project z`),
+      ).toEqual([[null], [[5]], ['was']]);
+    });
   });
 
   // The engine adds integers up in 64 bits for a mean: of two large ones it was negative.

@@ -138,12 +138,36 @@ describe('the legacy form', () => {
       [{ op: 'percentiles', field: 'seq', argument: 50 }, [49]],
       [{ op: 'percentiles', field: 'seq' }, [49, 89, 94, 98]],
       [{ op: 'topk', field: 'seq' }, Array.from({ length: 10 }, (_, key) => ({ key, count: 1, error: 0 }))],
-      [{ op: 'histogram', field: 'seq' }, Array.from({ length: 30 }, () => expect.objectContaining({ count: expect.any(Number) }))],
-      [{ op: 'topk', field: 'level', argument: 2 }, [{ key: 'info', count: 34, error: 0 }, { key: 'Error', count: 33, error: 0 }]],
-      [{ op: 'topk', field: 'ok', argument: 5 }, [{ key: false, count: 50, error: 0 }, { key: true, count: 50, error: 0 }]],
-      [{ op: 'histogram', field: 'seq', argument: 2 }, [{ from: 0, to: 49.5, count: 50 }, { from: 49.5, to: 99, count: 50 }]],
+      [
+        { op: 'histogram', field: 'seq' },
+        Array.from({ length: 30 }, () => expect.objectContaining({ count: expect.any(Number) })),
+      ],
+      [
+        { op: 'topk', field: 'level', argument: 2 },
+        [
+          { key: 'info', count: 34, error: 0 },
+          { key: 'Error', count: 33, error: 0 },
+        ],
+      ],
+      [
+        { op: 'topk', field: 'ok', argument: 5 },
+        [
+          { key: false, count: 50, error: 0 },
+          { key: true, count: 50, error: 0 },
+        ],
+      ],
+      [
+        { op: 'histogram', field: 'seq', argument: 2 },
+        [
+          { from: 0, to: 49.5, count: 50 },
+          { from: 49.5, to: 99, count: 50 },
+        ],
+      ],
       [{ op: 'argmax', field: 'seq', argument: 'message' }, 'GET /items/99?user=foo_bar'],
-      [{ op: 'argmin', field: 'latency', argument: ['seq', 'level', 'nothing'] }, { seq: 1, level: 'warn', nothing: null }],
+      [
+        { op: 'argmin', field: 'latency', argument: ['seq', 'level', 'nothing'] },
+        { seq: 1, level: 'warn', nothing: null },
+      ],
       [{ op: 'argmax', field: 'seq' }, at(99)],
       [{ op: 'argmin', field: 'seq', argument: [] }, at(0)],
       [{ op: 'makeset', field: 'level' }, ['Error', 'info', 'warn']],
@@ -157,7 +181,7 @@ describe('the legacy form', () => {
       [{ op: 'sum', field: 'level' }, 0],
     ] as const)('%j', async (aggregation, wanted) => {
       expect(await value(aggregation)).toEqual(wanted);
-    }); // prettier-ignore
+    });
 
     // They were a 500.
     test.each(['datetime(null)', 'dynamic(null)', 'message'])(
@@ -175,10 +199,18 @@ describe('the legacy form', () => {
     });
 
     test('an aggregation’s op in the result is its alias, or the op in upper case', async () => {
-      const { buckets, matches } = await query({ aggregations: [{ op: 'count', alias: 'events' }, { op: 'count' }, { op: 'topk', field: 'ok', argument: 1 }, { op: 'Sum', field: 'seq', alias: '' }, { op: 'count' }] });
+      const { buckets, matches } = await query({
+        aggregations: [
+          { op: 'count', alias: 'events' },
+          { op: 'count' },
+          { op: 'topk', field: 'ok', argument: 1 },
+          { op: 'Sum', field: 'seq', alias: '' },
+          { op: 'count' },
+        ],
+      });
       expect(buckets.totals[0]!.aggregations.map(({ op }) => op)).toEqual(['events', 'COUNT', 'TOPK', 'SUM', 'COUNT']);
       expect(matches).toEqual([]);
-    }); // prettier-ignore
+    });
 
     test('sums beyond 64 bits do not wrap', async () => {
       const large = await dataset();
@@ -215,32 +247,44 @@ describe('the legacy form', () => {
 
   describe('groups and the series', () => {
     test('groupBy gives totals and a series whose groups have the totals’ ids', async () => {
-      const { buckets, status } = await query({ aggregations: [{ op: 'count' }, { op: 'max', field: 'seq' }], groupBy: ['level', 'ok', 'nothing'], resolution: '25s' });
+      const { buckets, status } = await query({
+        aggregations: [{ op: 'count' }, { op: 'max', field: 'seq' }],
+        groupBy: ['level', 'ok', 'nothing'],
+        resolution: '25s',
+      });
       expect(status['numGroups']).toBe(6);
       const counts = buckets.totals.map(({ aggregations }) => aggregations[0]!.value as number);
       expect(counts).toEqual([...counts].sort((a, b) => b - a));
       for (const { group, aggregations } of buckets.totals) {
         expect(group['nothing']).toBeNull();
-        expect(aggregations[0]!.value).toBe(events.filter(({ level, ok }) => level === group['level'] && ok === group['ok']).length);
+        expect(aggregations[0]!.value).toBe(
+          events.filter(({ level, ok }) => level === group['level'] && ok === group['ok']).length,
+        );
       }
       expect(buckets.totals).toHaveLength(6);
       expect(buckets.totals.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 5]);
-      expect(buckets.series.map(({ startTime, endTime }) => [startTime, endTime])).toEqual([0, 25, 50, 75].map((from) => [at(from), at(from + 25)]));
+      expect(buckets.series.map(({ startTime, endTime }) => [startTime, endTime])).toEqual(
+        [0, 25, 50, 75].map((from) => [at(from), at(from + 25)]),
+      );
       for (const total of buckets.totals) {
         const parts = buckets.series.flatMap(({ groups }) => groups.filter(({ id }) => id === total.id));
         expect(parts.every(({ group }) => JSON.stringify(group) === JSON.stringify(total.group))).toBe(true);
-        expect(parts.reduce((sum, { aggregations }) => sum + (aggregations[0]!.value as number), 0)).toBe(total.aggregations[0]!.value);
+        expect(parts.reduce((sum, { aggregations }) => sum + (aggregations[0]!.value as number), 0)).toBe(
+          total.aggregations[0]!.value,
+        );
       }
-    }); // prettier-ignore
+    });
 
     test('order by alias, by op and by a grouped field', async () => {
       const groups = async (order: object[]): Promise<unknown[]> =>
-        (await query({ aggregations: [{ op: 'sum', field: 'seq', alias: 'total' }], groupBy: ['level'], order })).buckets.totals.map(({ group }) => group['level']);
+        (
+          await query({ aggregations: [{ op: 'sum', field: 'seq', alias: 'total' }], groupBy: ['level'], order })
+        ).buckets.totals.map(({ group }) => group['level']);
       expect(await groups([])).toEqual(['info', 'Error', 'warn']);
       expect(await groups([{ field: 'total', desc: false }])).toEqual(['warn', 'Error', 'info']);
       expect(await groups([{ field: 'sum', desc: true }])).toEqual(['info', 'Error', 'warn']);
       expect(await groups([{ field: 'level', desc: true }])).toEqual(['warn', 'info', 'Error']);
-    }); // prettier-ignore
+    });
 
     test('a limit counts groups, in the series too', async () => {
       const { buckets } = await query({
@@ -250,7 +294,10 @@ describe('the legacy form', () => {
         limit: 2,
       });
       expect(buckets.totals.map(({ group }) => group['seq'])).toEqual([99, 98]);
-      expect(buckets.series.flatMap(({ groups }) => groups.map(({ group }) => String(group['seq']))).sort()).toEqual(['98', '99']);
+      expect(buckets.series.flatMap(({ groups }) => groups.map(({ group }) => String(group['seq']))).sort()).toEqual([
+        '98',
+        '99',
+      ]);
     });
 
     test('resolution auto chooses a width for the data', async () => {
@@ -261,13 +308,20 @@ describe('the legacy form', () => {
     });
 
     test('groups keep the types of a mixed field apart', async () => {
-      const { buckets } = await query({ aggregations: [{ op: 'count' }], groupBy: ['mixed'], order: [{ field: 'mixed' }], endTime: at(4) });
+      const { buckets } = await query({
+        aggregations: [{ op: 'count' }],
+        groupBy: ['mixed'],
+        order: [{ field: 'mixed' }],
+        endTime: at(4),
+      });
       expect(new Set(buckets.totals.map(({ group }) => group['mixed']))).toEqual(new Set([0, 2, 'text 1', 'text 3']));
     });
 
     test('a field that events lack groups as null', async () => {
       const { buckets } = await query({ aggregations: [{ op: 'count' }], groupBy: ['nothing'] });
-      expect(buckets.totals).toEqual([{ id: 0, group: { nothing: null }, aggregations: [{ op: 'COUNT', value: 100 }] }]);
+      expect(buckets.totals).toEqual([
+        { id: 0, group: { nothing: null }, aggregations: [{ op: 'COUNT', value: 100 }] },
+      ]);
     });
   });
 
@@ -282,15 +336,29 @@ describe('the legacy form', () => {
         aggregations: [{ alias: 'event_count', op: 'count', field: '*' }],
         groupBy: ['success', 'label'],
         filter: { op: '!=', field: 'level', value: 'warn' },
-        order: [{ field: 'success', desc: true }, { field: 'label', desc: false }],
+        order: [
+          { field: 'success', desc: true },
+          { field: 'label', desc: false },
+        ],
         project: [{ field: 'level', alias: 'l' }],
       });
-      expect(buckets.totals.map(({ group, aggregations }) => [group['success'], group['label'], aggregations[0]!.value])).toEqual([
-        [true, 'Error-true', 13], [true, 'info-true', 14], [false, 'Error-false', 20], [false, 'info-false', 20],
+      expect(
+        buckets.totals.map(({ group, aggregations }) => [group['success'], group['label'], aggregations[0]!.value]),
+      ).toEqual([
+        [true, 'Error-true', 13],
+        [true, 'info-true', 14],
+        [false, 'Error-false', 20],
+        [false, 'info-false', 20],
       ]);
-      expect((await query({ virtualFields, limit: 1, project: [{ field: 'label' }] })).matches[0]!.data).toEqual({ label: 'info-false' });
-      expect((await query({ virtualFields, limit: 1 })).matches[0]!.data).toMatchObject({ success: false, label: 'info-false', seq: 99 });
-    }); // prettier-ignore
+      expect((await query({ virtualFields, limit: 1, project: [{ field: 'label' }] })).matches[0]!.data).toEqual({
+        label: 'info-false',
+      });
+      expect((await query({ virtualFields, limit: 1 })).matches[0]!.data).toMatchObject({
+        success: false,
+        label: 'info-false',
+        seq: 99,
+      });
+    });
 
     test('order by any field, by several, with a limit', async () => {
       expect(await seqs({ order: [{ field: 'seq', desc: true }], limit: 3 })).toEqual([99, 98, 97]);
@@ -299,7 +367,11 @@ describe('the legacy form', () => {
     });
 
     test('project renames and picks', async () => {
-      const { matches } = await query({ project: [{ field: 'seq', alias: 'n' }, { field: 'level' }, { field: 'nothing' }], order: [{ field: 'level' }, { field: 'seq', desc: true }], limit: 2 }); // prettier-ignore
+      const { matches } = await query({
+        project: [{ field: 'seq', alias: 'n' }, { field: 'level' }, { field: 'nothing' }],
+        order: [{ field: 'level' }, { field: 'seq', desc: true }],
+        limit: 2,
+      });
       expect(matches.map(({ data }) => data)).toEqual([
         { n: 98, level: 'Error' },
         { n: 95, level: 'Error' },
@@ -309,21 +381,36 @@ describe('the legacy form', () => {
 
   test('nulls, empty texts, 0 and keys that are not known are ordinary input', async () => {
     const body = {
-      aggregations: null, groupBy: null, project: null, virtualFields: null, order: null, filter: null, queryOptions: { quickRange: '1h' }, cursor: '',
-      continuationToken: '', includeCursor: false, limit: 0, resolution: 'auto', fieldsMeta: null, more: [1],
-    }; // prettier-ignore
+      aggregations: null,
+      groupBy: null,
+      project: null,
+      virtualFields: null,
+      order: null,
+      filter: null,
+      queryOptions: { quickRange: '1h' },
+      cursor: '',
+      continuationToken: '',
+      includeCursor: false,
+      limit: 0,
+      resolution: 'auto',
+      fieldsMeta: null,
+      more: [1],
+    };
     expect((await query(body)).matches).toHaveLength(100);
     expect((await query({ ...body, groupBy: [], queryOptions: { openIntervals: 'x' } })).matches).toHaveLength(100);
     expect((await query({ ...body, filter: { op: '', children: [{ op: 'nonsense' }] } })).matches).toHaveLength(100);
   });
 
-  test.each(['nocache=true', 'nocache=True', 'streaming-duration=50ms', 'streaming-duration=auto', 'streaming-duration=50000000'])(
-    '%s is accepted, and changes nothing',
-    async (parameter) => {
-      const answer = await client.call('POST', `/v1/datasets/${logs}/query?${parameter}`, { body: ALWAYS });
-      expect((answer.json['matches'] as unknown[]).length).toBe(100);
-    },
-  );
+  test.each([
+    'nocache=true',
+    'nocache=True',
+    'streaming-duration=50ms',
+    'streaming-duration=auto',
+    'streaming-duration=50000000',
+  ])('%s is accepted, and changes nothing', async (parameter) => {
+    const answer = await client.call('POST', `/v1/datasets/${logs}/query?${parameter}`, { body: ALWAYS });
+    expect((answer.json['matches'] as unknown[]).length).toBe(100);
+  });
 
   test.each(['nocache=maybe', 'streaming-duration=soon', 'saveAsKind=other'])('%s is 400', async (parameter) => {
     expect((await client.call('POST', `/v1/datasets/${logs}/query?${parameter}`, { body: ALWAYS })).status).toBe(400);
@@ -334,12 +421,24 @@ describe('the legacy form', () => {
     const { matches, buckets, status } = answer.json as unknown as QueryAnswer;
     expect(matches.map(({ data }) => data['seq'])).toEqual(events.map(({ seq }) => seq).reverse());
     const { _time, ...data } = events[99]!;
-    expect(matches[0]).toEqual({ _time, _sysTime: expect.any(String), _rowId: expect.stringMatching(/^[0-9a-f]{32}$/), data });
+    expect(matches[0]).toEqual({
+      _time,
+      _sysTime: expect.any(String),
+      _rowId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      data,
+    });
     expect(buckets).toEqual({ series: [], totals: [] });
     expect(status).toMatchObject({
-      rowsMatched: 100, isPartial: false, isEstimate: false, cacheStatus: 0, continuationToken: '', messages: [], numGroups: 0,
-      minBlockTime: at(0), maxBlockTime: at(99),
-    }); // prettier-ignore
+      rowsMatched: 100,
+      isPartial: false,
+      isEstimate: false,
+      cacheStatus: 0,
+      continuationToken: '',
+      messages: [],
+      numGroups: 0,
+      minBlockTime: at(0),
+      maxBlockTime: at(99),
+    });
     expect(status['elapsedTime']).toBeGreaterThan(0);
     expect(status['rowsExamined']).toBeGreaterThanOrEqual(100);
   });
@@ -347,8 +446,22 @@ describe('the legacy form', () => {
   test('an empty dataset has no matches and a zero total', async () => {
     const empty = await dataset();
     expect((await client.query(empty)).matches).toEqual([]);
-    const { buckets, status } = await client.query(empty, { aggregations: [{ op: 'count' }, { op: 'max', field: 'x' }] });
-    expect(buckets).toEqual({ series: [], totals: [{ id: 0, group: {}, aggregations: [{ op: 'COUNT', value: 0 }, { op: 'MAX', value: null }] }] }); // prettier-ignore
+    const { buckets, status } = await client.query(empty, {
+      aggregations: [{ op: 'count' }, { op: 'max', field: 'x' }],
+    });
+    expect(buckets).toEqual({
+      series: [],
+      totals: [
+        {
+          id: 0,
+          group: {},
+          aggregations: [
+            { op: 'COUNT', value: 0 },
+            { op: 'MAX', value: null },
+          ],
+        },
+      ],
+    });
     expect(status['minBlockTime']).toBe('0001-01-01T00:00:00Z');
   });
 
@@ -360,7 +473,9 @@ describe('the legacy form', () => {
     ['2020-01-01T00:00:00+03:00', '9999-12-31T00:00:00Z', 100],
     ['now', 'now-1h', 0],
   ])('the range %s … %s has %i events', async (startTime, endTime, wanted) => {
-    expect((await client.query(logs, { startTime, endTime, aggregations: [{ op: 'count' }] })).status['rowsMatched']).toBe(wanted);
+    expect(
+      (await client.query(logs, { startTime, endTime, aggregations: [{ op: 'count' }] })).status['rowsMatched'],
+    ).toBe(wanted);
     if (wanted === 3) expect(await seqs({ startTime, endTime })).toEqual([10, 11, 12]);
   });
 
@@ -392,7 +507,9 @@ describe('the legacy form', () => {
     [{ groupBy: Array.from({ length: 300 }, () => 'a') }, 'groupBy'],
     [[], 'expected object'],
   ])('%j is 400', async (body, message) => {
-    const answer = await client.call('POST', `/v1/datasets/${logs}/query`, { body: Array.isArray(body) ? body : { ...ALWAYS, ...body } });
+    const answer = await client.call('POST', `/v1/datasets/${logs}/query`, {
+      body: Array.isArray(body) ? body : { ...ALWAYS, ...body },
+    });
     expect(answer.json).toEqual({ code: 400, message: expect.stringMatching(/./) });
     expect(answer.json['message']).toContain(message);
   });

@@ -19,10 +19,13 @@ describe('pagination', () => {
   beforeAll(async () => {
     logs = await dataset();
     const time = (n: number): string =>
-      new Date(START + (n < 150 ? n - 150 : n < 1150 ? 0 : n - 1149)).toISOString().replace('Z', n < 1150 && n >= 150 ? '000500Z' : 'Z');
+      new Date(START + (n < 150 ? n - 150 : n < 1150 ? 0 : n - 1149))
+        .toISOString()
+        .replace('Z', n < 1150 && n >= 150 ? '000500Z' : 'Z');
     const events = Array.from({ length: 1300 }, (_, n) => ({ _time: time(n), seq: n }));
     // In several requests and not in order.
-    for (const from of [900, 0, 600, 300]) await client.ingest(logs, events.slice(from, from + (from === 900 ? 400 : 300)));
+    for (const from of [900, 0, 600, 300])
+      await client.ingest(logs, events.slice(from, from + (from === 900 ? 400 : 300)));
   });
 
   const byText =
@@ -30,13 +33,19 @@ describe('pagination', () => {
     async (body) => {
       const result = await apl(`['${logs}'] | sort by _time ${direction} | limit ${limit}`, { limit, ...body });
       const found = objectsOf(result.tables[0]!);
-      return { seqs: found.map(({ seq }) => seq as number), status: result.status, times: found.map(({ _time }) => _time as string) };
+      return {
+        seqs: found.map(({ seq }) => seq as number),
+        status: result.status,
+        times: found.map(({ _time }) => _time as string),
+      };
     };
   const byLegacy =
     (limit: number, direction: 'asc' | 'desc'): Ask =>
     async (body) => {
       const order = [{ field: '_time', desc: direction === 'desc' }];
-      const answer = await client.call('POST', `/v1/datasets/${logs}/query`, { body: { ...ALWAYS, limit, order, ...body } });
+      const answer = await client.call('POST', `/v1/datasets/${logs}/query`, {
+        body: { ...ALWAYS, limit, order, ...body },
+      });
       if (answer.status !== 200) throw new Error(answer.text);
       const matches = answer.json['matches'] as Match[];
       return {
@@ -85,7 +94,9 @@ describe('pagination', () => {
     });
 
     test('both orders are each other’s reverse', async () => {
-      expect(await pages(form(500, 'asc'), 'maxCursor')).toEqual((await pages(form(333, 'desc'), 'minCursor')).reverse());
+      expect(await pages(form(500, 'asc'), 'maxCursor')).toEqual(
+        (await pages(form(333, 'desc'), 'minCursor')).reverse(),
+      );
     });
 
     test('minCursor is the oldest event of the page and maxCursor the newest', async () => {
@@ -121,7 +132,9 @@ describe('pagination', () => {
         const { seqs, times } = await form(1150, 'asc')({ startTime });
         if (seqs.length === 0) break;
         seen.push(...seqs);
-        startTime = times.at(-1)!.replace(/(\.\d+)?Z$/, (_, fraction: string = '.') => `${fraction.padEnd(10, '0').slice(0, 9)}1Z`);
+        startTime = times
+          .at(-1)!
+          .replace(/(\.\d+)?Z$/, (_, fraction: string = '.') => `${fraction.padEnd(10, '0').slice(0, 9)}1Z`);
       }
       expect(sorted(seen)).toEqual(expected);
     });
@@ -132,13 +145,24 @@ describe('pagination', () => {
       const during = await pages(form(50, 'desc'), 'minCursor', async () => {
         // Newer ones, and some at the instant that all of them share.
         const newer = new Date(START + 3_600_000 + added).toISOString();
-        await client.ingest(logs, [{ _time: newer, seq: added++ }, { _time: '2026-01-01T00:00:00.000000500Z', seq: added++ }]);
-      }); // prettier-ignore
+        await client.ingest(logs, [
+          { _time: newer, seq: added++ },
+          { _time: '2026-01-01T00:00:00.000000500Z', seq: added++ },
+        ]);
+      });
       expect(during.filter((seq) => seq < 5000)).toEqual(before);
       expect(new Set(during).size).toBe(during.length);
       // Put back what the next tests count on.
       const fresh = await dataset();
-      await client.ingest(fresh, expected.map((seq) => ({ _time: new Date(START + (seq < 150 ? seq - 150 : seq < 1150 ? 0 : seq - 1149)).toISOString().replace('Z', seq < 1150 && seq >= 150 ? '000500Z' : 'Z'), seq }))); // prettier-ignore
+      await client.ingest(
+        fresh,
+        expected.map((seq) => ({
+          _time: new Date(START + (seq < 150 ? seq - 150 : seq < 1150 ? 0 : seq - 1149))
+            .toISOString()
+            .replace('Z', seq < 1150 && seq >= 150 ? '000500Z' : 'Z'),
+          seq,
+        })),
+      );
       logs = fresh;
     });
   });
@@ -151,7 +175,9 @@ describe('pagination', () => {
   });
 
   test('the ids of events are cursors, _rowId and _cursor', async () => {
-    const { tables } = await apl(`['${logs}'] | sort by _time desc | take 5 | project seq, _rowId`, { includeCursorField: true });
+    const { tables } = await apl(`['${logs}'] | sort by _time desc | take 5 | project seq, _rowId`, {
+      includeCursorField: true,
+    });
     expect(tables[0]!.fields.map(({ name }) => name)).toEqual(['seq', '_rowId', '_cursor']);
     expect(tables[0]!.columns[2]).toEqual(tables[0]!.columns[1]);
     expect((await byText(2, 'desc')({ cursor: tables[0]!.columns[1]![4] })).seqs).toEqual([1294, 1293]);
@@ -171,7 +197,12 @@ describe('pagination', () => {
   describe('a page that its limit fills', () => {
     const found = async (operators: string, body: object = {}) => {
       const { status, tables } = await apl(`['${logs}'] | where seq < 10 ${operators}`, body);
-      return { seqs: tables[0]!.columns.at(-1), token: status['continuationToken'], minCursor: status['minCursor'], matched: status['rowsMatched'] };
+      return {
+        seqs: tables[0]!.columns.at(-1),
+        token: status['continuationToken'],
+        minCursor: status['minCursor'],
+        matched: status['rowsMatched'],
+      };
     };
     const all = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
 
@@ -179,16 +210,29 @@ describe('pagination', () => {
       ['the text', '| take 10', '| take 4', {}, {}],
       ['the request', '', '', { limit: 10 }, { limit: 4 }],
       ['both', '| take 10', '| take 10', { limit: 10 }, { limit: 4 }],
-      ['the text, sorted', '| sort by _time desc | take 10 | project seq', '| sort by _time desc | take 4 | project seq', {}, {}],
-    ])('has a continuationToken only when there are more: %s', async (_what, exactly, fewer, bodyExactly, bodyFewer) => {
-      expect(await found(exactly, bodyExactly)).toMatchObject({ seqs: all, token: '', matched: 10 });
-      const first = await found(fewer, bodyFewer);
-      expect(first).toMatchObject({ seqs: [9, 8, 7, 6], token: first.minCursor, matched: 10 });
-      expect(first.token).toMatch(/^[0-9a-f]{32}$/);
-      const second = await found(fewer, { ...bodyFewer, cursor: first.token });
-      expect(second).toMatchObject({ seqs: [5, 4, 3, 2], token: second.minCursor, matched: 10 });
-      expect(await found(fewer, { ...bodyFewer, cursor: second.token })).toMatchObject({ seqs: [1, 0], token: '', matched: 10 });
-    });
+      [
+        'the text, sorted',
+        '| sort by _time desc | take 10 | project seq',
+        '| sort by _time desc | take 4 | project seq',
+        {},
+        {},
+      ],
+    ])(
+      'has a continuationToken only when there are more: %s',
+      async (_what, exactly, fewer, bodyExactly, bodyFewer) => {
+        expect(await found(exactly, bodyExactly)).toMatchObject({ seqs: all, token: '', matched: 10 });
+        const first = await found(fewer, bodyFewer);
+        expect(first).toMatchObject({ seqs: [9, 8, 7, 6], token: first.minCursor, matched: 10 });
+        expect(first.token).toMatch(/^[0-9a-f]{32}$/);
+        const second = await found(fewer, { ...bodyFewer, cursor: first.token });
+        expect(second).toMatchObject({ seqs: [5, 4, 3, 2], token: second.minCursor, matched: 10 });
+        expect(await found(fewer, { ...bodyFewer, cursor: second.token })).toMatchObject({
+          seqs: [1, 0],
+          token: '',
+          matched: 10,
+        });
+      },
+    );
 
     test.each([
       ['fewer than the limit', '| take 11', all],
@@ -199,7 +243,7 @@ describe('pagination', () => {
     ])('rowsMatched counts what met the condition before: %s', async (_what, operators, seqs) => {
       expect(await found(operators)).toMatchObject({ seqs, matched: 10 });
     });
-  }); // prettier-ignore
+  });
 
   test('a malformed cursor, or a query that is not sorted by time alone, is 400', async () => {
     const { status } = await byText(10, 'desc')({});

@@ -10,7 +10,10 @@ const at = (second: number): string => new Date(START + second * 1000).toISOStri
 describe('queries by text', () => {
   beforeAll(async () => {
     logs = await dataset();
-    await client.ingest(logs, Array.from({ length: 1500 }, (_, n) => ({ _time: at(n), seq: n, level: ['info', 'warn', 'error'][n % 3] }))); // prettier-ignore
+    await client.ingest(
+      logs,
+      Array.from({ length: 1500 }, (_, n) => ({ _time: at(n), seq: n, level: ['info', 'warn', 'error'][n % 3] })),
+    );
   });
 
   describe('the request of a query by text', () => {
@@ -56,20 +59,39 @@ describe('queries by text', () => {
       expect(legacy.headers.get('x-service-history-query-id')).toMatch(/./);
     });
 
-    test.each(['format=csv', 'saveAsKind=other', 'streaming-duration=soon', 'nocache=maybe', 'format=legacy&format=tabular'])(
-      '%s is 400',
-      async (query) => {
-        const answer = await client.call('POST', `/v1/query/_apl?${query}`, { body: { apl: `['${logs}']` } });
-        expect(answer.json).toEqual({ code: 400, message: expect.stringMatching(/./) });
-      },
-    );
+    test.each([
+      'format=csv',
+      'saveAsKind=other',
+      'streaming-duration=soon',
+      'nocache=maybe',
+      'format=legacy&format=tabular',
+    ])('%s is 400', async (query) => {
+      const answer = await client.call('POST', `/v1/query/_apl?${query}`, { body: { apl: `['${logs}']` } });
+      expect(answer.json).toEqual({ code: 400, message: expect.stringMatching(/./) });
+    });
 
     test('queryOptions are accepted whole, and resolution sets the width of bin_auto', async () => {
       const queryOptions = {
-      against: '', againstStart: '', againstTimestamp: '', caseSensitive: '0', containsTimeFilter: 'false', datasets: logs, displayNull: 'auto',
-      editorContent: 'x', endColumn: '10', endLineNumber: '1', endTime: 'now', integrationsFilter: '[]', openIntervals: 'true', quickRange: '30m',
-      resolution: '5m', startColumn: '1', startLineNumber: '1', startTime: 'now-30m', timeSeriesView: 'charts',
-    }; // prettier-ignore
+        against: '',
+        againstStart: '',
+        againstTimestamp: '',
+        caseSensitive: '0',
+        containsTimeFilter: 'false',
+        datasets: logs,
+        displayNull: 'auto',
+        editorContent: 'x',
+        endColumn: '10',
+        endLineNumber: '1',
+        endTime: 'now',
+        integrationsFilter: '[]',
+        openIntervals: 'true',
+        quickRange: '30m',
+        resolution: '5m',
+        startColumn: '1',
+        startLineNumber: '1',
+        startTime: 'now-30m',
+        timeSeriesView: 'charts',
+      };
       const { tables } = await apl(`['${logs}'] | summarize count() by bin_auto(_time)`, { queryOptions });
       expect(tables[0]!.buckets).toEqual({ field: '_time', size: 300e9 });
       expect(tables[0]!.columns[0]).toEqual([0, 300, 600, 900, 1200].map((second) => at(second).replace('.000', '')));
@@ -86,11 +108,9 @@ describe('queries by text', () => {
     const count = async (body: object): Promise<unknown> => (await rows(`['${logs}'] | count`, body))[0]![0];
 
     test('is [startTime, endTime)', async () => {
-      expect(await rows(`['${logs}'] | sort by _time asc | project seq`, { startTime: at(10), endTime: at(13) })).toEqual([
-        [10],
-        [11],
-        [12],
-      ]);
+      expect(
+        await rows(`['${logs}'] | sort by _time asc | project seq`, { startTime: at(10), endTime: at(13) }),
+      ).toEqual([[10], [11], [12]]);
     });
 
     test.each([
@@ -106,7 +126,9 @@ describe('queries by text', () => {
     });
 
     test('a filter of the text narrows it further', async () => {
-      expect(await rows(`['${logs}'] | where _time < datetime(2026-01-01T00:00:05Z) | count`, { startTime: at(2) })).toEqual([[3]]);
+      expect(
+        await rows(`['${logs}'] | where _time < datetime(2026-01-01T00:00:05Z) | count`, { startTime: at(2) }),
+      ).toEqual([[3]]);
     });
 
     test('is shown in the result', async () => {
@@ -144,30 +166,31 @@ describe('queries by text', () => {
       (await apl(`['${logs}']${text}`, body)).tables[0]!.columns[0]!.length;
 
     test.each([
-    ['', {}, 1000],
-    ['', { limit: 1200 }, 1200],
-    ['', { defaultLimit: 1200 }, 1200],
-    ['', { limit: 0 }, 1000],
-    ['', { limit: 7 }, 7],
-    ['| limit 1200', {}, 1200],
-    ['| limit 1200', { limit: 5 }, 5],
-    ['| limit 5', { limit: 1200 }, 5],
-    ['| limit 1300', { limit: 1200 }, 1200],
-    ['| limit 100000', {}, 1500],
-    ['| where seq < 10', { limit: 4 }, 4],
-    ['| project seq', {}, 1000],
-    ['| distinct seq', {}, 1500],
-    ['| summarize count() by seq', {}, 1500],
-    ['| summarize count() by seq', { limit: 3 }, 3],
-    ['| limit 0', {}, 0],
-  ])('%j with %j gives %i rows', async (text, body, wanted) => {
-    expect(await length(text, body)).toBe(wanted);
-  }); // prettier-ignore
+      ['', {}, 1000],
+      ['', { limit: 1200 }, 1200],
+      ['', { defaultLimit: 1200 }, 1200],
+      ['', { limit: 0 }, 1000],
+      ['', { limit: 7 }, 7],
+      ['| limit 1200', {}, 1200],
+      ['| limit 1200', { limit: 5 }, 5],
+      ['| limit 5', { limit: 1200 }, 5],
+      ['| limit 1300', { limit: 1200 }, 1200],
+      ['| limit 100000', {}, 1500],
+      ['| where seq < 10', { limit: 4 }, 4],
+      ['| project seq', {}, 1000],
+      ['| distinct seq', {}, 1500],
+      ['| summarize count() by seq', {}, 1500],
+      ['| summarize count() by seq', { limit: 3 }, 3],
+      ['| limit 0', {}, 0],
+    ])('%j with %j gives %i rows', async (text, body, wanted) => {
+      expect(await length(text, body)).toBe(wanted);
+    });
 
     test('is 1,000 in the legacy form, too, and 50,000 at the most in both', async () => {
       const many = await dataset();
       for (let n = 0; n < 6; n++) await client.ingest(many, '{"a":1}\n'.repeat(n < 5 ? 10_000 : 1));
-      const legacy = async (body: object): Promise<number> => (await client.query(many, { ...ALWAYS, ...body })).matches.length;
+      const legacy = async (body: object): Promise<number> =>
+        (await client.query(many, { ...ALWAYS, ...body })).matches.length;
       expect([await legacy({}), await legacy({ limit: 60_000 })]).toEqual([1000, 50_000]);
       for (const [text, limit] of [
         ['| limit 60000', 60_000],
@@ -186,7 +209,12 @@ describe('queries by text', () => {
   });
 
   describe('the refusal of a query', () => {
-    const place = (line: number, column: number, errorType: number) => ({ message: expect.any(String), line, column, errorType });
+    const place = (line: number, column: number, errorType: number) => ({
+      message: expect.any(String),
+      line,
+      column,
+      errorType,
+    });
 
     test.each([
       ['where', "['#'] | where", 1, expect.stringContaining('the query ends here')],
@@ -204,7 +232,12 @@ describe('queries by text', () => {
       ['a character without meaning', "['#'] | where a == §", 1, expect.stringContaining('no meaning')],
       ['a bin of no size', "['#'] | summarize count() by bin(a, 0)", 2, expect.stringContaining('more than zero')],
       ['a percentile over 100', "['#'] | summarize percentile(a, 101)", 2, expect.stringContaining('0 to 100')],
-      ['an integer that is too large', "['#'] | where a == 9223372036854775808", 1, expect.stringContaining('does not fit into 64 bits')],
+      [
+        'an integer that is too large',
+        "['#'] | where a == 9223372036854775808",
+        1,
+        expect.stringContaining('does not fit into 64 bits'),
+      ],
       [
         'an integer that is too large in parentheses',
         "['#'] | where a == -(9223372036854775808)",
@@ -217,7 +250,12 @@ describe('queries by text', () => {
         1,
         expect.stringContaining('does not fit into 64 bits'),
       ],
-      ['an integer that is too small', "['#'] | where a == -9223372036854775809", 1, expect.stringContaining('does not fit into 64 bits')],
+      [
+        'an integer that is too small',
+        "['#'] | where a == -9223372036854775809",
+        1,
+        expect.stringContaining('does not fit into 64 bits'),
+      ],
       ['something behind the end', "['#'] | count 5", 1, expect.stringContaining('wanted |')],
     ])('of %s is 400 with its place', async (_name, text, errorType, message) => {
       const { status, body } = await refused(text.replace('#', logs));
@@ -258,7 +296,10 @@ describe('queries by text', () => {
       ['a body that is no object', '[]', 400],
       ['broken JSON', '{"apl":', 400],
     ])('of %s is %i', async (_name, body, status) => {
-      const answer = await client.call('POST', '/v1/query/_apl', { headers: { 'content-type': 'application/json' }, body });
+      const answer = await client.call('POST', '/v1/query/_apl', {
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
       expect(answer.status).toBe(status);
     });
 

@@ -5,7 +5,12 @@ import { client, dataset } from './under.ts';
 
 interface Legacy {
   readonly status: Readonly<Record<string, unknown>>;
-  readonly matches: readonly { readonly _time: string; readonly _sysTime: string; readonly _rowId: string; readonly data: object }[];
+  readonly matches: readonly {
+    readonly _time: string;
+    readonly _sysTime: string;
+    readonly _rowId: string;
+    readonly data: object;
+  }[];
   readonly buckets: { readonly series: readonly Interval[]; readonly totals: readonly Group[] };
   readonly request: Readonly<Record<string, unknown>>;
 }
@@ -94,7 +99,19 @@ describe('results of queries by text', () => {
       const [table] = tables;
       expect(table!.columns).toHaveLength(table!.fields.length);
       expect(table!.columns.every((column) => column.length === 11)).toBe(true);
-      expect(objectsOf(table!).map(({ latency }) => latency)).toEqual([null, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.25, null]);
+      expect(objectsOf(table!).map(({ latency }) => latency)).toEqual([
+        null,
+        0.25,
+        0.5,
+        0.75,
+        1,
+        1.25,
+        1.5,
+        1.75,
+        2,
+        2.25,
+        null,
+      ]);
     });
 
     test('has a status with the engine’s counters', async () => {
@@ -114,9 +131,9 @@ describe('results of queries by text', () => {
       };
       const counted = await bytesOf('/v1/query/_apl?format=tabular', { apl: `['${logs}'] | where seq >= 0 | count` });
       expect(counted).toBeGreaterThan(0);
-      expect(await bytesOf('/v1/query/_apl?format=legacy', { apl: `['${logs}'] | project level, seq, latency, ok` })).toBeGreaterThan(
-        counted,
-      );
+      expect(
+        await bytesOf('/v1/query/_apl?format=legacy', { apl: `['${logs}'] | project level, seq, latency, ok` }),
+      ).toBeGreaterThan(counted);
       expect(await bytesOf(`/v1/datasets/${logs}/query`, {})).toBeGreaterThan(0);
     });
 
@@ -219,7 +236,9 @@ describe('results of queries by text', () => {
       const many = await dataset();
       for (let from = 0; from < 100_000; from += 10_000)
         await client.ingest(many, Array.from({ length: 10_000 }, (_, n) => `{"n":${from + n}}`).join('\n'));
-      expect(await rows(`['${many}'] | summarize dcount(n), dcount(n % 70001), count()`)).toEqual([[100_000, 70_001, 100_000]]);
+      expect(await rows(`['${many}'] | summarize dcount(n), dcount(n % 70001), count()`)).toEqual([
+        [100_000, 70_001, 100_000],
+      ]);
     });
 
     test('top behind a series counts rows', async () => {
@@ -236,16 +255,27 @@ describe('results of queries by text', () => {
 
     test('nanoseconds and 64-bit integers come back as they went in', async () => {
       const exact = await dataset();
-      await client.ingest(exact, '{"_time":"2026-01-02T03:04:05.000000007Z","n":9223372036854775807,"m":-9223372036854775808}\n');
+      await client.ingest(
+        exact,
+        '{"_time":"2026-01-02T03:04:05.000000007Z","n":9223372036854775807,"m":-9223372036854775808}\n',
+      );
       const { text } = await apl(`['${exact}'] | project _time, n, m`);
-      expect(text).toContain('"columns":[["2026-01-02T03:04:05.000000007Z"],[9223372036854775807],[-9223372036854775808]]');
+      expect(text).toContain(
+        '"columns":[["2026-01-02T03:04:05.000000007Z"],[9223372036854775807],[-9223372036854775808]]',
+      );
     });
 
     test('an empty dataset has its columns and no rows', async () => {
       const empty = await dataset();
       const { tables, status } = await apl(`['${empty}']`);
       expect(tables[0]).toMatchObject({ fields: [{ name: '_sysTime' }, { name: '_time' }], columns: [[], []] });
-      expect(status).toMatchObject({ rowsMatched: 0, rowsExamined: 0, minBlockTime: '0001-01-01T00:00:00Z', minCursor: '', maxCursor: '' });
+      expect(status).toMatchObject({
+        rowsMatched: 0,
+        rowsExamined: 0,
+        minBlockTime: '0001-01-01T00:00:00Z',
+        minCursor: '',
+        maxCursor: '',
+      });
       expect(await rows(`['${empty}'] | count`)).toEqual([[0]]);
       expect(await rows(`['${empty}'] | summarize count() by x`)).toEqual([]);
       expect(await rows(`['${empty}'] | summarize sum(x), max(_time), dcount(x), make_list(x), topk(x, 3)`)).toEqual([
@@ -278,7 +308,9 @@ describe('results of queries by text', () => {
 
     test('a field that the dataset never had is null and gives missing_column', async () => {
       const { status, tables } = await apl(`['${logs}'] | project never, seq | where isnull(never) | take 1`);
-      expect(status.messages).toEqual([{ priority: 'warn', count: 1, code: 'missing_column', msg: expect.stringContaining('"never"') }]);
+      expect(status.messages).toEqual([
+        { priority: 'warn', count: 1, code: 'missing_column', msg: expect.stringContaining('"never"') },
+      ]);
       expect(rowsOf(tables[0]!)).toEqual([[null, 299]]);
     });
   });
@@ -305,7 +337,9 @@ describe('results of queries by text', () => {
     }); // prettier-ignore
 
     test('of a series has intervals, groups with ids, and totals', async () => {
-      const { buckets, matches, request } = await legacy(`['${logs}'] | summarize count(), max(seq) by bin(_time, 200s), level`);
+      const { buckets, matches, request } = await legacy(
+        `['${logs}'] | summarize count(), max(seq) by bin(_time, 200s), level`,
+      );
       expect(matches).toEqual([]);
       expect(buckets.totals).toEqual(
         ['error', 'info', 'warn'].map((level, id) => ({
@@ -317,7 +351,8 @@ describe('results of queries by text', () => {
         [at(200), at(400)],
       ]);
       const ids = new Map(buckets.totals.map(({ id, group }) => [JSON.stringify(group), id]));
-      for (const { groups } of buckets.series) for (const { id, group } of groups) expect(id).toBe(ids.get(JSON.stringify(group)));
+      for (const { groups } of buckets.series)
+        for (const { id, group } of groups) expect(id).toBe(ids.get(JSON.stringify(group)));
       expect(request).toMatchObject({
         resolution: '3m20s',
         groupBy: ['level'],
@@ -351,13 +386,18 @@ describe('results of queries by text', () => {
         ['error', 299],
         ['error', 296],
       ]);
-      expect(await rows(`['${logs}'] | where seq < 11 | sort by latency asc nulls first | take 3 | project seq`)).toEqual([[10], [0], [1]]);
+      expect(
+        await rows(`['${logs}'] | where seq < 11 | sort by latency asc nulls first | take 3 | project seq`),
+      ).toEqual([[10], [0], [1]]);
       expect(await rows(`['${logs}'] | where seq < 3 | sort by latency asc | project seq`)).toEqual([[0], [1], [2]]);
     });
 
     test('operators after a limit see only the rows left', async () => {
       expect(await rows(`['${logs}'] | take 10 | where ok | count`)).toEqual([[5]]);
-      expect(await rows(`['${logs}'] | sort by seq asc | take 10 | sort by seq desc | take 2 | project seq`)).toEqual([[9], [8]]);
+      expect(await rows(`['${logs}'] | sort by seq asc | take 10 | sort by seq desc | take 2 | project seq`)).toEqual([
+        [9],
+        [8],
+      ]);
       expect(await rows(`['${logs}'] | take 100 | summarize count() by level | take 1`)).toEqual([['error', 34]]);
     });
 
@@ -375,7 +415,9 @@ describe('results of queries by text', () => {
     }); // prettier-ignore
 
     test('arg_max and arg_min take columns of the row, or all of it', async () => {
-      expect(await objects(`['${logs}'] | summarize arg_max(seq, level, city = geo.city) by ok | sort by seq asc`)).toEqual([
+      expect(
+        await objects(`['${logs}'] | summarize arg_max(seq, level, city = geo.city) by ok | sort by seq asc`),
+      ).toEqual([
         { ok: true, seq: 298, level: 'warn', city: 'Oslo' },
         { ok: false, seq: 299, level: 'error', city: 'Athens' },
       ]);
@@ -387,9 +429,9 @@ describe('results of queries by text', () => {
     test('names in brackets may be anything', async () => {
       const odd = await dataset();
       await client.ingest(odd, [{ 'a b': 1, "it's": 2, 'x]': 3, where: 4, 'drop table ds_1; --': 5, ünï: 6 }]);
-      expect(await rows(`['${odd}'] | project ['a b'], ["it's"], ['x]'], ['where'], ['drop table ds_1; --'], ünï`)).toEqual([
-        [1, 2, 3, 4, 5, 6],
-      ]);
+      expect(
+        await rows(`['${odd}'] | project ['a b'], ["it's"], ['x]'], ['where'], ['drop table ds_1; --'], ünï`),
+      ).toEqual([[1, 2, 3, 4, 5, 6]]);
       expect(await rows(`["${odd}"] | extend ['new name'] = ['a b'] + 1 | project ['new name']`)).toEqual([[2]]);
       expect(await rows(`${odd} | count`)).toEqual([[1]]);
     });

@@ -12,14 +12,24 @@ const newId = (): string => `query_${process.pid}-${ids++}`;
 
 const list = async (options: CallOptions = {}): Promise<Listed[]> =>
   (await client.call('GET', '/v1/queries', options)).json as unknown as Listed[];
-const find = async (id: string, options?: CallOptions): Promise<Listed | undefined> => (await list(options)).find((one) => one.id === id);
-const end = (id: string, options?: CallOptions): Promise<Answer> => client.call('DELETE', `/v1/queries/${encodeURIComponent(id)}`, options);
+const find = async (id: string, options?: CallOptions): Promise<Listed | undefined> =>
+  (await list(options)).find((one) => one.id === id);
+const end = (id: string, options?: CallOptions): Promise<Answer> =>
+  client.call('DELETE', `/v1/queries/${encodeURIComponent(id)}`, options);
 
 const FORMS: readonly (readonly [form: string, path: (name: string) => string, body: (name: string) => object])[] = [
-  ['a query by text', () => '/v1/query/_apl?format=tabular', (name) => ({ apl: `['${name}'] | where a > 1`, startTime: 'now-1h' })],
-  ['a query by text, in the legacy form', () => '/v1/datasets/_apl?format=legacy', (name) => ({ apl: `['${name}'] | where a > 1`, startTime: 'now-1h' })],
+  [
+    'a query by text',
+    () => '/v1/query/_apl?format=tabular',
+    (name) => ({ apl: `['${name}'] | where a > 1`, startTime: 'now-1h' }),
+  ],
+  [
+    'a query by text, in the legacy form',
+    () => '/v1/datasets/_apl?format=legacy',
+    (name) => ({ apl: `['${name}'] | where a > 1`, startTime: 'now-1h' }),
+  ],
   ['a structured query', (name) => `/v1/datasets/${name}/query?`, () => ({ startTime: 'now-1h' })],
-]; // prettier-ignore
+];
 
 /** Resolves once the list has it. It is ended with its test. */
 async function hold(name: string, id = newId(), [, path, body] = FORMS[0]!, options: CallOptions = {}) {
@@ -40,26 +50,34 @@ async function tokenFor(datasetCapabilities: object): Promise<CallOptions> {
 }
 
 describe('the id of a query', () => {
-  test('is in the header of its reply: what the client sent, else one that the service made', async ({ made: name }) => {
+  test('is in the header of its reply: what the client sent, else one that the service made', async ({
+    made: name,
+  }) => {
     const body = { apl: `['${name}']` };
-    const ask = (headers = {}): Promise<Answer> => client.call('POST', '/v1/query/_apl?format=tabular', { headers, body });
+    const ask = (headers = {}): Promise<Answer> =>
+      client.call('POST', '/v1/query/_apl?format=tabular', { headers, body });
     expect((await ask({ [HEADER]: 'Aa_0-9' })).headers.get(HEADER)).toBe('Aa_0-9');
     expect((await ask({ [HEADER]: 'Aa_0-9' })).status).toBe(200);
     const made = [await ask(), await ask()].map(({ headers }) => headers.get(HEADER));
     expect(made).toEqual([expect.stringMatching(/^[\w-]{1,64}$/), expect.stringMatching(/^[\w-]{1,64}$/)]);
     expect(made[0]).not.toBe(made[1]);
-    const refused = await client.call('POST', '/v1/query/_apl?format=tabular', { headers: { [HEADER]: 'wrong' }, body: { apl: 'none | nonsense' } }); // prettier-ignore
+    const refused = await client.call('POST', '/v1/query/_apl?format=tabular', {
+      headers: { [HEADER]: 'wrong' },
+      body: { apl: 'none | nonsense' },
+    });
     expect([refused.status, refused.headers.get(HEADER)]).toEqual([400, 'wrong']);
   });
 
   test.each(FORMS)('has 1 to 64 letters, digits, _ and -, else 400: %s', async (_form, path, body) => {
     const name = await dataset();
-    const ask = (id: string): Promise<Answer> => client.call('POST', path(name), { headers: { [HEADER]: id }, body: body(name) });
+    const ask = (id: string): Promise<Answer> =>
+      client.call('POST', path(name), { headers: { [HEADER]: id }, body: body(name) });
     for (const id of ['', 'a b', 'a/b', '../x', 'a"b', 'é', 'a,b', '%41', 'a'.repeat(65), '<b>', "';--"]) {
       const { status, json } = await ask(id);
       expect([id, status, json['message']]).toEqual([id, 400, expect.stringMatching(/query-id.*1 to 64 letters/i)]);
     }
-    for (const id of ['a'.repeat(64), '-', '__proto__', 'constructor']) expect([id, (await ask(id)).status]).toEqual([id, 200]);
+    for (const id of ['a'.repeat(64), '-', '__proto__', 'constructor'])
+      expect([id, (await ask(id)).status]).toEqual([id, 200]);
   });
 
   test('that runs already is a 409, for its token alone, until it has ended', async ({ made: name }) => {
@@ -105,10 +123,13 @@ describe('GET /v1/queries', () => {
       expect(await find(id, other)).toBeUndefined();
       expect((await end(id, other)).status).toBe(404);
     }
-    for (const [method, path] of [['GET', '/v1/queries'], ['DELETE', `/v1/queries/${id}`]] as const) {
+    for (const [method, path] of [
+      ['GET', '/v1/queries'],
+      ['DELETE', `/v1/queries/${id}`],
+    ] as const) {
       const { status, json } = await client.call(method, path, writer);
       expect([status, json['message']]).toEqual([403, 'the token may not query any dataset']);
-    } // prettier-ignore
+    }
     expect(await find(id)).toBeDefined();
     const own = await hold(name, undefined, undefined, reader);
     expect((await list(reader)).map((one) => one.id)).toEqual([own.id]);
@@ -123,20 +144,33 @@ describe('DELETE /v1/queries/{id}', () => {
     expect(await find(id)).toBeUndefined();
     expect((await end(id)).status).toBe(404);
     const { status, json, headers } = await answer;
-    expect([status, json['message'], headers.get(HEADER)]).toEqual([499, expect.stringMatching(/^the query was ended/), id]);
+    expect([status, json['message'], headers.get(HEADER)]).toEqual([
+      499,
+      expect.stringMatching(/^the query was ended/),
+      id,
+    ]);
   });
 
   test('asked many times at once ends it, with a 204 or 404 each', async ({ made: name }) => {
     const { id, answer } = await hold(name);
-    const statuses = new Set((await Promise.all(Array.from({ length: 20 }, () => end(id)))).map(({ status }) => status));
+    const statuses = new Set(
+      (await Promise.all(Array.from({ length: 20 }, () => end(id)))).map(({ status }) => status),
+    );
     expect(statuses.has(204) && [...statuses].every((status) => status === 204 || status === 404)).toBe(true);
     expect((await answer).status).toBe(499);
   });
 
-  test.each(['none', '__proto__', 'constructor', 'a b', '../queries', '%', 'é', 'x'.repeat(900), "'; kill query where 1"])(
-    'of %j is a 404',
-    async (id) => expect((await end(id)).status).toBe(404),
-  );
+  test.each([
+    'none',
+    '__proto__',
+    'constructor',
+    'a b',
+    '../queries',
+    '%',
+    'é',
+    'x'.repeat(900),
+    "'; kill query where 1",
+  ])('of %j is a 404', async (id) => expect((await end(id)).status).toBe(404));
 });
 
 test('a client that leaves while its query waits ends it', async ({ made: name }) => {

@@ -8,9 +8,13 @@ const structured = (name: string, duration: string): Promise<Answer> =>
   client.call('POST', `/v1/datasets/${name}/query?streaming-duration=${duration}`, { body: { startTime: 'now-1h' } });
 /** Of no event that is there. */
 const nothing = (name: string, duration: string): Promise<Answer> =>
-  client.call('POST', `/v1/datasets/${name}/query?streaming-duration=${duration}`, { body: { startTime: 'now+1h', endTime: 'now+2h' } });
+  client.call('POST', `/v1/datasets/${name}/query?streaming-duration=${duration}`, {
+    body: { startTime: 'now+1h', endTime: 'now+2h' },
+  });
 const byText = (name: string, duration: string): Promise<Answer> =>
-  client.call('POST', `/v1/query/_apl?format=legacy&streaming-duration=${duration}`, { body: { apl: `['${name}']`, startTime: 'now-1h' } });
+  client.call('POST', `/v1/query/_apl?format=legacy&streaming-duration=${duration}`, {
+    body: { apl: `['${name}']`, startTime: 'now-1h' },
+  });
 
 describe('a query with streaming-duration', () => {
   test.each([

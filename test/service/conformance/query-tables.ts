@@ -241,7 +241,10 @@ describe('operators over tables', () => {
     for (const form of ['with (title="By second", kind=stacked)', 'title="By second" kind=stacked']) {
       const text = named(`L | summarize count() by bin(_time, 1s) | render timechart ${form}`);
       const answer = await client.call('POST', APL, { body: { apl: text, ...ALWAYS } });
-      expect(answer.json['render']).toEqual({ chart: 'timechart', properties: { title: 'By second', kind: 'stacked' } });
+      expect(answer.json['render']).toEqual({
+        chart: 'timechart',
+        properties: { title: 'By second', kind: 'stacked' },
+      });
       // `render` does not change the series.
       const [table] = answer.json['tables'] as { buckets?: object }[];
       expect(table!.buckets).toEqual({ field: '_time', size: 1_000_000_000 });

@@ -12,7 +12,25 @@ import { client, dataset, engine } from './under.ts';
 import { ALWAYS, APL } from './ask.ts';
 
 /** A field or literal of each type; `mixed` has integers and floats, `huge` numbers beyond 64 bits. */
-const VALUES = ['n', 'zero', 'f', 'most', 'huge', '(-2)', '2.5', '90s', 'datetime(2026-01-02)', '_time', 'text', '"5"', 'yes', 'list', 'bag_pack("a", 1)', 'gone', 'missing'] as const; // prettier-ignore
+const VALUES = [
+  'n',
+  'zero',
+  'f',
+  'most',
+  'huge',
+  '(-2)',
+  '2.5',
+  '90s',
+  'datetime(2026-01-02)',
+  '_time',
+  'text',
+  '"5"',
+  'yes',
+  'list',
+  'bag_pack("a", 1)',
+  'gone',
+  'missing',
+] as const;
 /** Those of the same kind, such as `!=` beside `==`, are made of these. */
 const OPERATIONS = ['+', '-', '*', '/', '%', '==', '<', '>=', 'between', 'in', 'and'] as const;
 const OF_TEXTS = ['=~', 'contains', 'has', 'matches regex', 'has_any'] as const;
@@ -32,7 +50,10 @@ interface Asked {
 /** Allowed differences, with the reason. */
 const LISTED: readonly (readonly [RegExp, string])[] = [
   [/^(?:most|huge|integers) % /, 'the engine takes the remainder of floats by a quotient, which is large here'],
-  [/^huge (?:contains|matches regex) zero$/, 'a query writes a number beyond 64 bits as a float, a transform with its digits'],
+  [
+    /^huge (?:contains|matches regex) zero$/,
+    'a query writes a number beyond 64 bits as a float, a transform with its digits',
+  ],
 ];
 
 async function askFirst(text: string): Promise<Asked> {
@@ -71,7 +92,8 @@ function ofRows(expression: string, event: string): unknown {
 }
 
 function isNear(a: unknown, b: unknown): boolean {
-  if (typeof a === 'number' && typeof b === 'number') return a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
+  if (typeof a === 'number' && typeof b === 'number')
+    return a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
@@ -102,11 +124,26 @@ describe('types', () => {
     ).toEqual([]);
   });
 
-  const NUMBERS = ['{"n":42,"f":2.5,"mixed":3,"t":"a"}', '{"n":1000000000,"f":-1.25,"mixed":0.5,"t":"b"}', '{"n":-7,"mixed":-2.25}'];
+  const NUMBERS = [
+    '{"n":42,"f":2.5,"mixed":3,"t":"a"}',
+    '{"n":1000000000,"f":-1.25,"mixed":0.5,"t":"b"}',
+    '{"n":-7,"mixed":-2.25}',
+  ];
   const RESULTS = {
-    integers: 'sum(n)', small: 'sumif(n, n < 100)', floats: 'sum(f)', both: 'sum(mixed)', events: 'count()', some: 'countif(n > 0)', different: 'dcount(t)',
-    mean: 'avg(f)', most: 'max(n)', least: 'min(mixed)', middle: 'percentile(f, 50)', spread: 'stdev(mixed)', none: 'sum(nothing)',
-  } as const; // prettier-ignore
+    integers: 'sum(n)',
+    small: 'sumif(n, n < 100)',
+    floats: 'sum(f)',
+    both: 'sum(mixed)',
+    events: 'count()',
+    some: 'countif(n > 0)',
+    different: 'dcount(t)',
+    mean: 'avg(f)',
+    most: 'max(n)',
+    least: 'min(mixed)',
+    middle: 'percentile(f, 50)',
+    spread: 'stdev(mixed)',
+    none: 'sum(nothing)',
+  } as const;
   const ARITHMETIC = ['+', '-', '*', '/', '%', '==', '<', '>=', 'between', 'in'];
   const LITERALS = ['3', '2.5', '(-1)'];
 
@@ -114,7 +151,9 @@ describe('types', () => {
     const events = await dataset();
     await client.ingest(events, NUMBERS.join('\n'));
     const names = Object.keys(RESULTS);
-    const summary = Object.entries(RESULTS).map(([name, text]) => `${name} = ${text}`).join(', '); // prettier-ignore
+    const summary = Object.entries(RESULTS)
+      .map(([name, text]) => `${name} = ${text}`)
+      .join(', ');
     const { row } = await askFirst(`['${events}'] | summarize ${summary}`);
     const event = JSON.stringify(Object.fromEntries(names.map((name, n) => [name, row[n]])));
     const all = [...pairs(names, [...names, ...LITERALS], ARITHMETIC), ...pairs(LITERALS, names, ARITHMETIC)];
@@ -132,11 +171,14 @@ describe('types', () => {
     await client.ingest(events, CASE_EVENT);
     const calls = AGGREGATE_FUNCTIONS.flatMap(({ names: [name], args }) =>
       VALUES.flatMap((value) => {
-        const given = args.map((type, n) => (type.startsWith('constant') ? '50' : name === 'spotlight' && n === 0 ? 'yes' : value)).slice(0, name === 'dcount' ? 1 : undefined);
-        const conditional = findAggregate(`${name}if`)?.conditional === true ? [`${name}if(${[...given, 'yes'].join(', ')})`] : [];
+        const given = args
+          .map((type, n) => (type.startsWith('constant') ? '50' : name === 'spotlight' && n === 0 ? 'yes' : value))
+          .slice(0, name === 'dcount' ? 1 : undefined);
+        const conditional =
+          findAggregate(`${name}if`)?.conditional === true ? [`${name}if(${[...given, 'yes'].join(', ')})`] : [];
         return [`${name}(${given.join(', ')})`, ...conditional];
       }),
-    ); // prettier-ignore
+    );
     const found = await valuesOf(`['${events}'] | summarize`, [...new Set(calls)]);
     expect([...found].filter(([, value]) => typeof value === 'string' && /^\d{3} /.test(value))).toEqual([]);
   });

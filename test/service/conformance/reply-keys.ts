@@ -12,7 +12,8 @@ describe('replies have every key of the specification, and no other', () => {
   );
   const FIELD = sorted('name type unit hidden description');
   let name: string;
-  const ask = (path: string, body: object): Promise<Answer> => client.call('POST', path, { body: { ...ALWAYS, ...body } });
+  const ask = (path: string, body: object): Promise<Answer> =>
+    client.call('POST', path, { body: { ...ALWAYS, ...body } });
   beforeAll(async () => {
     name = await dataset();
     await client.ingest(name, [{ a: 1, b: 'x' }]);
@@ -23,7 +24,8 @@ describe('replies have every key of the specification, and no other', () => {
     const one = (await client.call('GET', `/v1/datasets/${name}`)).json;
     expect(keysOf(one)).toEqual(keys);
     expect(one['id']).toBe(one['name']);
-    for (const each of (await client.call('GET', '/v1/datasets')).json as unknown as object[]) expect(keysOf(each)).toEqual(keys);
+    for (const each of (await client.call('GET', '/v1/datasets')).json as unknown as object[])
+      expect(keysOf(each)).toEqual(keys);
   });
 
   test('an ingest', async () => {
@@ -45,7 +47,8 @@ describe('replies have every key of the specification, and no other', () => {
     expect(table!.order).toEqual([{ field: '_time', desc: true }]);
     for (const field of table!.fields) expect(keysOf(field)).toEqual(['name', 'type']);
     expect(json['datasetNames']).toEqual([name]);
-    for (const field of (json['fieldsMetaMap'] as Record<string, object[]>)[name]!) expect(keysOf(field)).toEqual(FIELD);
+    for (const field of (json['fieldsMetaMap'] as Record<string, object[]>)[name]!)
+      expect(keysOf(field)).toEqual(FIELD);
   });
 
   test('a legacy result of a query by text', async () => {
@@ -65,9 +68,13 @@ describe('replies have every key of the specification, and no other', () => {
     const { json } = await ask(`/v1/datasets/${name}/query`, { aggregations: [{ op: 'count' }], groupBy: ['b'] });
     expect(keysOf(json)).toEqual(sorted('status matches buckets fieldsMeta'));
     expect(keysOf(json['status'])).toEqual(STATUS);
-    const { series, totals } = json['buckets'] as { series: { groups: object[] }[]; totals: { aggregations: object[] }[] };
+    const { series, totals } = json['buckets'] as {
+      series: { groups: object[] }[];
+      totals: { aggregations: object[] }[];
+    };
     expect(keysOf(series[0])).toEqual(sorted('startTime endTime groups'));
-    for (const group of [totals[0], series[0]!.groups[0]]) expect(keysOf(group)).toEqual(sorted('id group aggregations'));
+    for (const group of [totals[0], series[0]!.groups[0]])
+      expect(keysOf(group)).toEqual(sorted('id group aggregations'));
     expect(keysOf(totals[0]!.aggregations[0])).toEqual(['op', 'value']);
     for (const field of json['fieldsMeta'] as object[]) expect(keysOf(field)).toEqual(FIELD);
   });

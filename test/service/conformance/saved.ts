@@ -26,16 +26,16 @@ describe('annotations', () => {
     };
     const made = await client.call('POST', PATH, { body: wanted });
     const { endTime: _, ...expected } = wanted;
-    expect([made.status, made.json]).toEqual([200, { ...expected, time: '2026-01-02T03:04:05.000Z', id: expect.stringMatching(/^ann_/) }]);
+    expect([made.status, made.json]).toEqual([
+      200,
+      { ...expected, time: '2026-01-02T03:04:05.000Z', id: expect.stringMatching(/^ann_/) },
+    ]);
     const id = made.json['id'] as string;
     const listed = async (query: string): Promise<boolean> =>
       ((await client.call('GET', `${PATH}?${query}`)).json as unknown as Rows).some((one) => one.id === id);
-    expect(await Promise.all([`datasets=${name}`, `datasets=${other},${name}`, `datasets=${other}`, ''].map(listed))).toEqual([
-      true,
-      true,
-      false,
-      true,
-    ]);
+    expect(
+      await Promise.all([`datasets=${name}`, `datasets=${other},${name}`, `datasets=${other}`, ''].map(listed)),
+    ).toEqual([true, true, false, true]);
     expect(await listed('start=2026-01-02T00:00:00Z&end=2026-01-03T00:00:00Z')).toBe(true);
     expect(await listed('start=2026-01-03T00:00:00Z')).toBe(false);
     expect(await listed('end=2026-01-02T00:00:00Z')).toBe(false);
@@ -69,7 +69,9 @@ describe('annotations', () => {
       orgCapabilities: { annotations: ['create', 'update', 'delete'] },
     };
     const token = (await client.call('POST', '/v2/tokens', { ...asOwner(), body })).json['token'] as string;
-    const both = (await client.call('POST', PATH, { body: { datasets: [hidden, open], type: 'deploy' } })).json['id'] as string;
+    const both = (await client.call('POST', PATH, { body: { datasets: [hidden, open], type: 'deploy' } })).json[
+      'id'
+    ] as string;
     const one = `${PATH}/${both}`;
     expect((await client.call('GET', one, { token })).json['datasets']).toEqual([open]);
     expect((await client.call('GET', PATH, { token })).text).not.toContain(hidden);
@@ -82,7 +84,9 @@ describe('annotations', () => {
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
     for (const { text } of refused.slice(0, 2)) expect(text).not.toContain(hidden);
     const own = await client.call('POST', PATH, { token, body: { datasets: [open], type: 'x' } });
-    expect((await client.call('PUT', `${PATH}/${own.json['id'] as string}`, { token, body: { datasets: [hidden] } })).status).toBe(403);
+    expect(
+      (await client.call('PUT', `${PATH}/${own.json['id'] as string}`, { token, body: { datasets: [hidden] } })).status,
+    ).toBe(403);
     expect((await client.call('DELETE', `${PATH}/${own.json['id'] as string}`, { token })).status).toBe(204);
   });
 
@@ -95,7 +99,10 @@ describe('annotations', () => {
     [{ datasets: ['a'], type: 'x', time: '2026-01-02T00:00:00Z', endTime: '2026-01-01T00:00:00Z' }, /before/],
     [{ datasets: ['a'], type: 'x', colour: 'red' }, /unknown key "colour"/],
   ])('%j is refused', async (body, message) => {
-    expect((await client.call('POST', PATH, { body })).json).toEqual({ code: 400, message: expect.stringMatching(message) });
+    expect((await client.call('POST', PATH, { body })).json).toEqual({
+      code: 400,
+      message: expect.stringMatching(message),
+    });
   });
 });
 
@@ -112,10 +119,15 @@ describe('starred queries', () => {
     };
     const made = await client.call('POST', PATH, { ...asOwner(), body: wanted });
     const query = { ...wanted.query, queryOptions: {} };
-    expect([made.status, made.json]).toEqual([200, { ...wanted, query, id: expect.any(String), who: expect.any(String) }]);
+    expect([made.status, made.json]).toEqual([
+      200,
+      { ...wanted, query, id: expect.any(String), who: expect.any(String) },
+    ]);
     const one = `${PATH}/${made.json['id'] as string}`;
     const names = async (query: string): Promise<number> =>
-      ((await client.call('GET', `${PATH}?${query}`, asOwner())).json as unknown as Rows).filter(({ id }) => id === made.json['id']).length;
+      ((await client.call('GET', `${PATH}?${query}`, asOwner())).json as unknown as Rows).filter(
+        ({ id }) => id === made.json['id'],
+      ).length;
     const queries = [
       '',
       'who=all',
@@ -137,15 +149,23 @@ describe('starred queries', () => {
     expect((await client.call('GET', one, asOwner())).status).toBe(404);
   });
 
-  test('of others are seen by who may query their dataset, and changed by admins and owners only', async ({ made: name }) => {
+  test('of others are seen by who may query their dataset, and changed by admins and owners only', async ({
+    made: name,
+  }) => {
     const person = async (role: string) => {
       const email = `${name}-${role}@example.org`;
       await client.call('POST', '/v2/users', { ...asOwner(), body: { name: role, email, role } });
-      const { json } = await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: email, kind: 'personal', user: email } });
+      const { json } = await client.call('POST', '/v2/tokens', {
+        ...asOwner(),
+        body: { name: email, kind: 'personal', user: email },
+      });
       return { token: json['token'] as string, headers: { 'x-service-org-id': client.orgId } };
     };
     const [user, admin] = [await person('user'), await person('admin')];
-    const made = await client.call('POST', PATH, { ...asOwner(), body: { name: 'x', dataset: name, query: { apl: name } } });
+    const made = await client.call('POST', PATH, {
+      ...asOwner(),
+      body: { name: 'x', dataset: name, query: { apl: name } },
+    });
     const one = `${PATH}/${made.json['id'] as string}`;
     const body = { name: 'y', dataset: name, query: { apl: name } };
     expect((await client.call('GET', one, user)).status).toBe(200);
@@ -164,17 +184,24 @@ describe('starred queries', () => {
     [{ name: '', query: { apl: 'logs' } }, /name/],
     [{ name: 'x', query: { apl: 'logs' }, colour: 'red' }, /unknown key "colour"/],
   ])('%j is refused', async (body, message) => {
-    expect((await client.call('POST', PATH, { ...asOwner(), body })).json).toEqual({ code: 400, message: expect.stringMatching(message) });
+    expect((await client.call('POST', PATH, { ...asOwner(), body })).json).toEqual({
+      code: 400,
+      message: expect.stringMatching(message),
+    });
   });
 
   test('that are not there are 404', async () => {
     expect((await client.call('GET', `${PATH}/${UNKNOWN}`, asOwner())).status).toBe(404);
   });
 
-  test('are not for API tokens, which are no users: an empty list, no other, and no new one', async ({ made: name }) => {
+  test('are not for API tokens, which are no users: an empty list, no other, and no new one', async ({
+    made: name,
+  }) => {
     const wanted = { name: 'x', dataset: name, query: { apl: name } };
     const { json } = await client.call('POST', PATH, { ...asOwner(), body: wanted });
-    const none = (await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'none' } })).json['token'] as string;
+    const none = (await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'none' } })).json[
+      'token'
+    ] as string;
     for (const token of [client.apiToken, await reader(name), none]) {
       for (const query of ['', '?who=all', `?dataset=${name}`, `?who=${json['who'] as string}`])
         expect((await client.call('GET', PATH + query, { token })).json).toEqual([]);

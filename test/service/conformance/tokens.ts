@@ -15,18 +15,23 @@ async function create(capabilities: Capabilities, by: CallOptions = asOwner()): 
   return { id: json['id'] as string, token: json['token'] as string };
 }
 const ingest = async (name: string, token: string): Promise<number> =>
-  (await client.call('POST', `/v1/ingest/${name}`, { token, headers: { 'content-type': NDJSON }, body: '{"a":1}' })).status;
+  (await client.call('POST', `/v1/ingest/${name}`, { token, headers: { 'content-type': NDJSON }, body: '{"a":1}' }))
+    .status;
 const query = async (name: string, token: string): Promise<number> =>
   (await client.call('POST', `/v1/datasets/${name}/query`, { token, body: {} })).status;
 
 describe('API tokens', () => {
   test('a token may do what its capabilities say, on the datasets that they name', async () => {
     const [one, two] = [await dataset(), await dataset()];
-    const { token } = await create({ datasetCapabilities: { [one]: { ingest: ['create'] }, [two]: { query: ['read'] } } });
+    const { token } = await create({
+      datasetCapabilities: { [one]: { ingest: ['create'] }, [two]: { query: ['read'] } },
+    });
     expect(token).toMatch(/^xaat-[0-9a-f-]{36}$/);
     expect([await ingest(one, token), await ingest(two, token)]).toEqual([200, 403]);
     expect([await query(one, token), await query(two, token)]).toEqual([403, 200]);
-    expect((await client.call('POST', `/v1/datasets/${one}/trim`, { token, body: { maxDuration: '1h' } })).status).toBe(403);
+    expect((await client.call('POST', `/v1/datasets/${one}/trim`, { token, body: { maxDuration: '1h' } })).status).toBe(
+      403,
+    );
   });
 
   test('* grants on every dataset, those of later included', async () => {
@@ -36,7 +41,8 @@ describe('API tokens', () => {
 
   test('a refusal tells nothing of whether the dataset exists', async ({ made: name }) => {
     const { token } = await create({ datasetCapabilities: { other: { ingest: ['create'] } } });
-    for (const path of [`/v1/datasets/${name}`, '/v1/datasets/none']) expect((await client.call('GET', path, { token })).status).toBe(403);
+    for (const path of [`/v1/datasets/${name}`, '/v1/datasets/none'])
+      expect((await client.call('GET', path, { token })).status).toBe(403);
     expect([await ingest(name, token), await ingest('none', token)]).toEqual([403, 403]);
   });
 
@@ -44,7 +50,9 @@ describe('API tokens', () => {
     const [one, two] = [await dataset(), await dataset()];
     const { token } = await create({ datasetCapabilities: { [one]: { query: ['read'] } } });
     const names = async (options: CallOptions): Promise<string[]> =>
-      ((await client.call('GET', '/v1/datasets', options)).json as unknown as { name: string }[]).map(({ name }) => name);
+      ((await client.call('GET', '/v1/datasets', options)).json as unknown as { name: string }[]).map(
+        ({ name }) => name,
+      );
     expect(await names({ token })).toEqual([one]);
     expect(await names({})).toEqual(expect.arrayContaining([one, two]));
     expect((await client.call('GET', `/v1/datasets/${one}`, { token })).status).toBe(200);
@@ -60,13 +68,19 @@ describe('API tokens', () => {
 
   test('names that every object has are no grants', async () => {
     const { token } = await create({ orgCapabilities: { annotations: ['read'] } });
-    for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) expect(await ingest(name, token)).toBe(403);
+    for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
+      expect(await ingest(name, token)).toBe(403);
   });
 
   test('the list and a single token show everything but the text', async () => {
     const { id, token } = await create({ datasetCapabilities: { logs: { ingest: ['create'] } } });
     const one = await client.call('GET', `/v2/tokens/${id}`, asOwner());
-    expect(one.json).toMatchObject({ id, name: 'made', datasetCapabilities: { logs: { ingest: ['create'] } }, expiresAt: null });
+    expect(one.json).toMatchObject({
+      id,
+      name: 'made',
+      datasetCapabilities: { logs: { ingest: ['create'] } },
+      expiresAt: null,
+    });
     const all = await client.call('GET', '/v2/tokens', asOwner());
     for (const { text } of [one, all]) expect(text).not.toContain(token.slice(5));
   });
@@ -88,8 +102,10 @@ describe('API tokens', () => {
 
   test('a regenerate makes a token with a new id; the old one stays listed and ends when asked, never later than it would', async () => {
     const { id, token } = await create({ orgCapabilities: { datasets: ['read'] } });
-    const works = async (text: string): Promise<boolean> => (await client.call('GET', '/v1/datasets', { token: text })).status === 200;
-    const regenerate = (of: string, body: object) => client.call('POST', `/v2/tokens/${of}/regenerate`, { ...asOwner(), body });
+    const works = async (text: string): Promise<boolean> =>
+      (await client.call('GET', '/v1/datasets', { token: text })).status === 200;
+    const regenerate = (of: string, body: object) =>
+      client.call('POST', `/v2/tokens/${of}/regenerate`, { ...asOwner(), body });
     const endOf = async (of: string) => (await client.call('GET', `/v2/tokens/${of}`, asOwner())).json['expiresAt'];
     const first = await regenerate(id, {
       existingTokenExpiresAt: '2200-01-01T00:00:00Z',
@@ -102,7 +118,10 @@ describe('API tokens', () => {
     await regenerate(id, { existingTokenExpiresAt: '2300-01-01T00:00:00Z', newTokenExpiresAt: '2300-01-01T00:00:00Z' });
     expect(await endOf(id)).toBe('2200-01-01T00:00:00Z');
     const second = await regenerate(first.json['id'] as string, {});
-    expect([await works(first.json['token'] as string), await works(second.json['token'] as string)]).toEqual([false, true]);
+    expect([await works(first.json['token'] as string), await works(second.json['token'] as string)]).toEqual([
+      false,
+      true,
+    ]);
     expect((await client.call('DELETE', `/v2/tokens/${id}`, asOwner())).status).toBe(204);
   });
 
@@ -124,27 +143,38 @@ describe('API tokens', () => {
     expect((await made({}))['expiresAt']).toBe(makerEnds);
     expect((await made({ expiresAt: '2200-01-01T00:00:00Z' }))['expiresAt']).toBe(makerEnds);
     expect((await made({ expiresAt: '2100-01-01T02:00:00+02:00' }))['expiresAt']).toBe('2100-01-01T02:00:00+02:00');
-    const regenerate = async (id: string, body: object) => (await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...by, body })).json;
+    const regenerate = async (id: string, body: object) =>
+      (await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...by, body })).json;
     const { id: endless } = await create(rights);
     for (const id of [maker.id, endless])
       for (const body of [{}, { newTokenExpiresAt: '2200-01-01T00:00:00Z' }, { newToken: rights }])
-        expect((await regenerate(id, { existingTokenExpiresAt: '2200-01-01T00:00:00Z', ...body }))['expiresAt']).toBe(makerEnds);
+        expect((await regenerate(id, { existingTokenExpiresAt: '2200-01-01T00:00:00Z', ...body }))['expiresAt']).toBe(
+          makerEnds,
+        );
   });
 
-  test('a regenerate gives the new token the rights, the name and the end that newToken says, and no others', async ({ made: name }) => {
+  test('a regenerate gives the new token the rights, the name and the end that newToken says, and no others', async ({
+    made: name,
+  }) => {
     const { id } = await create({
       datasetCapabilities: { '*': { ingest: ['create'], query: ['read'] } },
       orgCapabilities: { datasets: ['read'] },
     });
     const regenerate = (newToken: object, rest: object = {}) =>
       client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body: { newToken, ...rest } });
-    const wanted = { name: 'reader', expiresAt: '2200-01-01T00:00:00Z', datasetCapabilities: { [name]: { query: ['read'] } } };
+    const wanted = {
+      name: 'reader',
+      expiresAt: '2200-01-01T00:00:00Z',
+      datasetCapabilities: { [name]: { query: ['read'] } },
+    };
     const { json } = await regenerate(wanted);
     expect(json).toMatchObject({ ...wanted, orgCapabilities: {} });
     const made = await client.call('GET', `/v2/tokens/${json['id'] as string}`, asOwner());
     expect(made.json).toMatchObject({ ...wanted, orgCapabilities: {} });
     const token = json['token'] as string;
-    expect([await ingest(name, token), await query(name, token), await query(await dataset(), token)]).toEqual([403, 200, 403]);
+    expect([await ingest(name, token), await query(name, token), await query(await dataset(), token)]).toEqual([
+      403, 200, 403,
+    ]);
     const past = await regenerate({ ...wanted, expiresAt: '2020-01-01T00:00:00Z' });
     expect(await query(name, past.json['token'] as string)).toBe(403);
     const differing = await regenerate(wanted, { newTokenExpiresAt: '2201-01-01T00:00:00Z' });
@@ -154,16 +184,23 @@ describe('API tokens', () => {
   test('a regenerate that says nothing keeps the rights and the end; an expired token needs a new one', async () => {
     const kept = { datasetCapabilities: { a: { query: ['read'] } }, expiresAt: '2200-01-01T00:00:00Z' };
     const { id } = await create(kept);
-    expect((await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body: {} })).json).toMatchObject(kept);
+    expect((await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body: {} })).json).toMatchObject(
+      kept,
+    );
     const expired = await create({ ...kept, expiresAt: '2020-01-01T00:00:00Z' });
     const again = (body: object) => client.call('POST', `/v2/tokens/${expired.id}/regenerate`, { ...asOwner(), body });
     expect((await again({})).json).toEqual({ code: 400, message: expect.stringContaining('newTokenExpiresAt') });
     expect((await again({ newTokenExpiresAt: '2200-01-01T00:00:00Z' })).status).toBe(200);
   });
 
-  test('the old text of a token that is regenerated with fewer rights keeps the rights that it had', async ({ made: name }) => {
+  test('the old text of a token that is regenerated with fewer rights keeps the rights that it had', async ({
+    made: name,
+  }) => {
     const old = await create({ datasetCapabilities: { [name]: { ingest: ['create'] } } });
-    const body = { existingTokenExpiresAt: '2200-01-01T00:00:00Z', newToken: { name: 'none', orgCapabilities: { annotations: ['read'] } } };
+    const body = {
+      existingTokenExpiresAt: '2200-01-01T00:00:00Z',
+      newToken: { name: 'none', orgCapabilities: { annotations: ['read'] } },
+    };
     const { json } = await client.call('POST', `/v2/tokens/${old.id}/regenerate`, { ...asOwner(), body });
     expect([await ingest(name, old.token), await ingest(name, json['token'] as string)]).toEqual([200, 403]);
   });
@@ -185,11 +222,16 @@ describe('API tokens', () => {
   test('a reply has the keys that clients know and no others', async () => {
     const keys = 'datasetCapabilities description expiresAt id name orgCapabilities'.split(' ');
     const views = { errors: { query: ['read'] } };
-    const made = await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'keys', viewCapabilities: views } });
+    const made = await client.call('POST', '/v2/tokens', {
+      ...asOwner(),
+      body: { name: 'keys', viewCapabilities: views },
+    });
     expect(Object.keys(made.json).sort()).toEqual([...keys, 'token', 'viewCapabilities'].sort());
     const one = (await client.call('GET', `/v2/tokens/${made.json['id'] as string}`, asOwner())).json;
     expect(one).toMatchObject({ viewCapabilities: views });
-    const again = (await client.call('POST', `/v2/tokens/${made.json['id'] as string}/regenerate`, { ...asOwner(), body: {} })).json;
+    const again = (
+      await client.call('POST', `/v2/tokens/${made.json['id'] as string}/regenerate`, { ...asOwner(), body: {} })
+    ).json;
     expect(Object.keys(again).sort()).toEqual([...keys, 'token', 'viewCapabilities'].sort());
     const all = (await client.call('GET', '/v2/tokens', asOwner())).json as unknown as object[];
     for (const { viewCapabilities, ...each } of all as { viewCapabilities?: object }[]) {
@@ -244,8 +286,12 @@ describe('API tokens', () => {
     { kind: 'personal', orgCapabilities: {}, datasetCapabilities: { logs: { query: ['read'] } } },
   ])('%j is refused', async (change) => {
     expect(
-      (await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'x', orgCapabilities: { datasets: ['read'] }, ...change } }))
-        .status,
+      (
+        await client.call('POST', '/v2/tokens', {
+          ...asOwner(),
+          body: { name: 'x', orgCapabilities: { datasets: ['read'] }, ...change },
+        })
+      ).status,
     ).toBe(400);
   });
 });

@@ -4,7 +4,8 @@ import { asOwner, client, dataset, test } from './under.ts';
 
 const HOUR = 3_600_000;
 const ago = (hours: number): string => new Date(Date.now() - hours * HOUR).toISOString();
-const trim = (name: string, maxDuration: unknown) => client.call('POST', `/v1/datasets/${name}/trim`, { body: { maxDuration } });
+const trim = (name: string, maxDuration: unknown) =>
+  client.call('POST', `/v1/datasets/${name}/trim`, { body: { maxDuration } });
 const left = async (name: string): Promise<unknown[]> => {
   const { matches } = await client.query(name, { endTime: '2200-01-01T00:00:00Z', order: [{ field: '_time' }] });
   return matches.map(({ data }) => data['hours']);
@@ -74,7 +75,10 @@ describe('trim', () => {
 
   test('takes personal tokens, too, and the newer path', async () => {
     const name = await aged(5);
-    const answer = await client.call('POST', `/v2/datasets/${name}/trim`, { ...asOwner(), body: { maxDuration: '1h' } });
+    const answer = await client.call('POST', `/v2/datasets/${name}/trim`, {
+      ...asOwner(),
+      body: { maxDuration: '1h' },
+    });
     expect(answer.json).toEqual({ numDeleted: 1 });
   });
 });

@@ -4,7 +4,13 @@
  */
 import { afterAll, beforeAll, test as base } from 'vitest';
 import type { ServiceLimits } from '../../../src/service/limits.ts';
-import { startForTest, type CallOptions, type Client, type EngineUnderTest, type ServiceUnderTest } from '../support.ts';
+import {
+  startForTest,
+  type CallOptions,
+  type Client,
+  type EngineUnderTest,
+  type ServiceUnderTest,
+} from '../support.ts';
 
 export let under: ServiceUnderTest;
 export let client: Client;
@@ -39,7 +45,11 @@ export const test = base.extend('made', () => dataset());
 export async function store(type: string, body: string | Buffer, options: CallOptions & { query?: string } = {}) {
   const name = await dataset();
   const path = `/v1/ingest/${name}${options.query ? `?${options.query}` : ''}`;
-  const answer = await client.call('POST', path, { ...options, headers: { 'content-type': type, ...options.headers }, body });
+  const answer = await client.call('POST', path, {
+    ...options,
+    headers: { 'content-type': type, ...options.headers },
+    body,
+  });
   const stored = await client.query(name, {
     order: [{ field: '_rowId' }],
     startTime: '1900-01-01T00:00:00Z',
@@ -56,4 +66,7 @@ export async function store(type: string, body: string | Buffer, options: CallOp
 }
 
 /** With the personal token of the first owner, and the organisation's header. */
-export const asOwner = (): CallOptions => ({ token: client.personalToken, headers: { 'x-service-org-id': client.orgId } });
+export const asOwner = (): CallOptions => ({
+  token: client.personalToken,
+  headers: { 'x-service-org-id': client.orgId },
+});

@@ -11,7 +11,10 @@ async function person(role: string): Promise<{ id: string; email: string; option
   const email = `${role}-${made++}@example.org`;
   const user = await client.call('POST', '/v2/users', { ...asOwner(), body: { name: `a ${role}`, email, role } });
   expect(user.status).toBe(200);
-  const token = await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: `of ${email}`, kind: 'personal', user: email } });
+  const token = await client.call('POST', '/v2/tokens', {
+    ...asOwner(),
+    body: { name: `of ${email}`, kind: 'personal', user: email },
+  });
   expect(token.json['token']).toMatch(/^xapt-/);
   return {
     id: user.json['id'] as string,
@@ -36,13 +39,22 @@ describe('users', () => {
 
   test('only owners have ManageBilling', async () => {
     await person('admin');
-    const users = (await client.call('GET', '/v1/users', asOwner())).json as unknown as { role: string; permissions: string[] }[];
-    for (const { role, permissions } of users) expect([role, permissions.includes('ManageBilling')]).toEqual([role, role === 'owner']);
+    const users = (await client.call('GET', '/v1/users', asOwner())).json as unknown as {
+      role: string;
+      permissions: string[];
+    }[];
+    for (const { role, permissions } of users)
+      expect([role, permissions.includes('ManageBilling')]).toEqual([role, role === 'owner']);
   });
 
   test('the current user is the one whose token it is', async ({ id, email, options }) => {
     expect((await client.call('GET', '/v1/user', options)).json).toEqual({ id, name: 'a user', emails: [email] });
-    expect((await client.call('GET', '/v2/user', options)).json).toEqual({ id, name: 'a user', email, role: { id: 'user', name: 'User' } });
+    expect((await client.call('GET', '/v2/user', options)).json).toEqual({
+      id,
+      name: 'a user',
+      email,
+      role: { id: 'user', name: 'User' },
+    });
   });
 
   test('an e-mail address is taken once', async ({ email }) => {
@@ -92,7 +104,9 @@ describe('roles', () => {
 
   test('an admin does all of it, but makes no owner', async () => {
     const { options } = await person('admin');
-    expect((await client.call('POST', '/v1/datasets', { ...options, body: { name: 'by-admin' } })).json['who']).toBe('a admin');
+    expect((await client.call('POST', '/v1/datasets', { ...options, body: { name: 'by-admin' } })).json['who']).toBe(
+      'a admin',
+    );
     expect((await client.call('DELETE', '/v1/datasets/by-admin', options)).status).toBe(204);
     const owner = { name: 'x', email: 'z@example.org', role: 'owner' };
     expect((await client.call('POST', '/v2/users', { ...options, body: owner })).status).toBe(400);
@@ -109,7 +123,10 @@ describe('roles', () => {
 
 describe('organisations', () => {
   test('the one organisation has a plan and a license with this service’s limits', async () => {
-    const [org] = (await client.call('GET', '/v1/orgs', { token: client.personalToken })).json as unknown as Record<string, unknown>[];
+    const [org] = (await client.call('GET', '/v1/orgs', { token: client.personalToken })).json as unknown as Record<
+      string,
+      unknown
+    >[];
     expect(org).toMatchObject({
       id: client.orgId,
       role: 'owner',

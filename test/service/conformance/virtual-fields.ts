@@ -12,7 +12,9 @@ interface Field {
 }
 
 async function make(name: string, field: string, expression: string, more: object = {}): Promise<Field> {
-  const { status, json, text } = await client.call('POST', PATH, { body: { dataset: name, name: field, expression, ...more } });
+  const { status, json, text } = await client.call('POST', PATH, {
+    body: { dataset: name, name: field, expression, ...more },
+  });
   if (status !== 200) throw new Error(`${field} = ${expression} answered ${status}: ${text}`);
   return json as unknown as Field;
 }
@@ -25,7 +27,14 @@ async function tokenOf(datasetCapabilities: object): Promise<string> {
 
 describe('virtual fields', () => {
   test('are made, listed by dataset, changed and removed, under both prefixes', async ({ made: name }) => {
-    const wanted = { dataset: name, name: 'kind', expression: 'iff(status >= 500, "bad", "good")', description: 'of answers', type: 'string', unit: '' };
+    const wanted = {
+      dataset: name,
+      name: 'kind',
+      expression: 'iff(status >= 500, "bad", "good")',
+      description: 'of answers',
+      type: 'string',
+      unit: '',
+    };
     const made = await client.call('POST', PATH, { body: wanted });
     expect([made.status, made.json]).toEqual([200, { ...wanted, id: expect.any(String) }]);
     const one = `/${made.json['id'] as string}`;
@@ -35,12 +44,14 @@ describe('virtual fields', () => {
       expect((await client.call('GET', path + one)).json).toEqual(made.json);
     }
     // As a client sends back what it read.
-    const changed = await client.call('PUT', PATH + one, { body: { ...made.json, expression: 'status >= 500', type: 'boolean' } });
+    const changed = await client.call('PUT', PATH + one, {
+      body: { ...made.json, expression: 'status >= 500', type: 'boolean' },
+    });
     expect(changed.json).toEqual({ ...made.json, expression: 'status >= 500', type: 'boolean' });
     expect((await client.call('GET', PATH + one)).json).toEqual(changed.json);
     expect((await client.call('DELETE', PATH + one)).status).toBe(204);
     for (const method of ['GET', 'DELETE']) expect((await client.call(method, PATH + one)).status).toBe(404);
-  }); // prettier-ignore
+  });
 
   test('end with their dataset, and are not those of the next one of its name', async ({ made: name }) => {
     const { id } = await make(name, 'v', '1');
@@ -54,16 +65,30 @@ describe('virtual fields', () => {
     const [name, other] = [await dataset(), await dataset()];
     const field = await make(name, 'v', 'a + 1');
     const one = `${PATH}/${field.id}`;
-    const [reader, blind, keeper] = [await tokenOf({ [name]: { query: ['read'] } }), await tokenOf({ [other]: { query: ['read'] } }), await tokenOf({ [name]: { query: ['read'], virtualFields: ['create', 'update', 'delete'] } })];
-    const status = async (token: string, method: string, path: string, body?: object): Promise<number> => (await client.call(method, path, { token, ...(body && { body }) })).status;
-    expect([await status(reader, 'GET', one), await status(reader, 'GET', `${PATH}?dataset=${name}`)]).toEqual([200, 200]);
-    expect([await status(blind, 'GET', one), await status(blind, 'GET', `${PATH}?dataset=${name}`)]).toEqual([404, 403]);
+    const [reader, blind, keeper] = [
+      await tokenOf({ [name]: { query: ['read'] } }),
+      await tokenOf({ [other]: { query: ['read'] } }),
+      await tokenOf({ [name]: { query: ['read'], virtualFields: ['create', 'update', 'delete'] } }),
+    ];
+    const status = async (token: string, method: string, path: string, body?: object): Promise<number> =>
+      (await client.call(method, path, { token, ...(body && { body }) })).status;
+    expect([await status(reader, 'GET', one), await status(reader, 'GET', `${PATH}?dataset=${name}`)]).toEqual([
+      200, 200,
+    ]);
+    expect([await status(blind, 'GET', one), await status(blind, 'GET', `${PATH}?dataset=${name}`)]).toEqual([
+      404, 403,
+    ]);
     expect((await client.call('GET', PATH, { token: blind })).json).toEqual([]);
-    const changes = [['POST', PATH, { dataset: name, name: 'w', expression: '1' }], ['PUT', one, { ...field, dataset: name, expression: '2' }], ['DELETE', one, undefined]] as const;
+    const changes = [
+      ['POST', PATH, { dataset: name, name: 'w', expression: '1' }],
+      ['PUT', one, { ...field, dataset: name, expression: '2' }],
+      ['DELETE', one, undefined],
+    ] as const;
     for (const [method, path, body] of changes) expect(await status(reader, method, path, body), method).toBe(403);
-    for (const [method, path, body] of changes) expect(await status(keeper, method, path, body), method).toBe(method === 'DELETE' ? 204 : 200);
+    for (const [method, path, body] of changes)
+      expect(await status(keeper, method, path, body), method).toBe(method === 'DELETE' ? 204 : 200);
     expect(await status(keeper, 'POST', PATH, { dataset: other, name: 'w', expression: '1' })).toBe(403);
-  }); // prettier-ignore
+  });
 
   test.each([
     [{ expression: '' }, 400, /expression/],
@@ -87,25 +112,42 @@ describe('virtual fields', () => {
   ])('%j is refused', async (given, status, message) => {
     const name = await dataset();
     const body = { dataset: name, name: 'v', expression: 'a', ...given };
-    expect((await client.call('POST', PATH, { body })).json).toMatchObject({ code: status, message: expect.stringMatching(message) });
+    expect((await client.call('POST', PATH, { body })).json).toMatchObject({
+      code: status,
+      message: expect.stringMatching(message),
+    });
   });
 
   test('say where in the expression it is', async () => {
-    const { json } = await client.call('POST', PATH, { body: { dataset: await dataset(), name: 'v', expression: 'a +\n  nosuch(1)' } });
+    const { json } = await client.call('POST', PATH, {
+      body: { dataset: await dataset(), name: 'v', expression: 'a +\n  nosuch(1)' },
+    });
     expect(json['detail']).toEqual({ message: 'unknown function "nosuch"', line: 2, column: 3, errorType: 2 });
   });
 
   test('may use each other, but not in circles, and a name is given once', async ({ made: name }) => {
     const first = await make(name, 'a1', 'n + 1');
     const second = await make(name, 'a2', 'a1 * 2');
-    const put = (field: Field, body: object) => client.call('PUT', `${PATH}/${field.id}`, { body: { ...field, dataset: name, ...body } });
-    expect((await put(first, { expression: 'a2 + 1' })).json).toMatchObject({ code: 400, message: expect.stringContaining('would stand for itself') });
+    const put = (field: Field, body: object) =>
+      client.call('PUT', `${PATH}/${field.id}`, { body: { ...field, dataset: name, ...body } });
+    expect((await put(first, { expression: 'a2 + 1' })).json).toMatchObject({
+      code: 400,
+      message: expect.stringContaining('would stand for itself'),
+    });
     // What others make of it counts, too.
-    expect((await put(first, { expression: '"x"' })).json).toMatchObject({ code: 400, message: expect.stringContaining('virtual field "a2": * does not go with') });
+    expect((await put(first, { expression: '"x"' })).json).toMatchObject({
+      code: 400,
+      message: expect.stringContaining('virtual field "a2": * does not go with'),
+    });
     expect((await put(second, { name: 'a1' })).json).toMatchObject({ code: 409 });
-    expect((await client.call('POST', PATH, { body: { dataset: name, name: 'a1', expression: '1' } })).status).toBe(409);
-    expect((await put(second, { dataset: await dataset() })).json).toMatchObject({ code: 400, message: expect.stringContaining('is of dataset') });
-  }); // prettier-ignore
+    expect((await client.call('POST', PATH, { body: { dataset: name, name: 'a1', expression: '1' } })).status).toBe(
+      409,
+    );
+    expect((await put(second, { dataset: await dataset() })).json).toMatchObject({
+      code: 400,
+      message: expect.stringContaining('is of dataset'),
+    });
+  });
 });
 
 describe('virtual fields in queries', () => {
@@ -194,36 +236,70 @@ describe('virtual fields in queries', () => {
   test('are no columns of queries that do not name them', async () => {
     const fields = async (text: string) => (await apl(named(text))).tables[0]!.fields.map(({ name }) => name);
     expect(await fields('L | where n == 1')).toEqual(['_sysTime', '_time', 'k', 'm.a.b', 'n', 'path', 'seen']);
-    expect(await fields('L | where double == 2')).toEqual(['_sysTime', '_time', 'k', 'm.a.b', 'n', 'path', 'seen', 'double']);
+    expect(await fields('L | where double == 2')).toEqual([
+      '_sysTime',
+      '_time',
+      'k',
+      'm.a.b',
+      'n',
+      'path',
+      'seen',
+      'double',
+    ]);
   });
 
   test('are paged by cursor like fields', async () => {
     const page = (cursor: string) => apl(named('L | where double > 2 | sort by _time asc | limit 1'), { cursor });
     const first = await page('');
     const second = await page(first.status['maxCursor'] as string);
-    const nOf = ({ tables: [table] }: typeof first) => table!.columns[table!.fields.findIndex(({ name }) => name === 'n')];
+    const nOf = ({ tables: [table] }: typeof first) =>
+      table!.columns[table!.fields.findIndex(({ name }) => name === 'n')];
     expect([nOf(first), nOf(second), first.status['rowsMatched']]).toEqual([[2], [3], 2]);
   });
 
   test('work in the structured form', async () => {
-    const ask = async (body: object) => (await client.call('POST', `/v1/datasets/${left}/query`, { body: { ...ALWAYS, ...body } })).json;
-    const matches = async (body: object) => ((await ask(body))['matches'] as { data: Record<string, unknown> }[]).map(({ data }) => data['n']);
+    const ask = async (body: object) =>
+      (await client.call('POST', `/v1/datasets/${left}/query`, { body: { ...ALWAYS, ...body } })).json;
+    const matches = async (body: object) =>
+      ((await ask(body))['matches'] as { data: Record<string, unknown> }[]).map(({ data }) => data['n']);
     expect(await matches({ filter: { op: 'and', children: [{ op: '==', field: 'double', value: 4 }] } })).toEqual([2]);
     expect(await matches({ order: [{ field: 'double', desc: true }], limit: 1 })).toEqual([3]);
-    expect(await matches({ virtualFields: [{ alias: 'triple', expr: 'double + n' }], filter: { op: '==', field: 'triple', value: 9 } })).toEqual([3]);
-    const { buckets } = (await ask({ aggregations: [{ op: 'sum', field: 'double' }], groupBy: ['big'] })) as unknown as { buckets: { totals: { group: object; aggregations: { value: number }[] }[] } };
-    expect(buckets.totals.map(({ group, aggregations }) => [group, aggregations[0]!.value])).toEqual([[{ big: true }, 10], [{ big: false }, 2]]);
-  }); // prettier-ignore
+    expect(
+      await matches({
+        virtualFields: [{ alias: 'triple', expr: 'double + n' }],
+        filter: { op: '==', field: 'triple', value: 9 },
+      }),
+    ).toEqual([3]);
+    const { buckets } = (await ask({
+      aggregations: [{ op: 'sum', field: 'double' }],
+      groupBy: ['big'],
+    })) as unknown as { buckets: { totals: { group: object; aggregations: { value: number }[] }[] } };
+    expect(buckets.totals.map(({ group, aggregations }) => [group, aggregations[0]!.value])).toEqual([
+      [{ big: true }, 10],
+      [{ big: false }, 2],
+    ]);
+  });
 
   test('never show a dataset to a token that may not read it', async () => {
     const token = await tokenOf({ [right]: { query: ['read'] } });
     const ask = (text: string) => client.call('POST', APL, { token, body: { apl: named(text), ...ALWAYS } });
-    for (const text of ['L | where double == 2', 'R | join (L | project double) on double', 'R | where double in ((L | project double))', 'print toscalar(L | summarize max(double))', 'union R, (L | where big)', 'R | lookup (L | project double, n) on double', 'let t = L | where big; R | count', 'search in (L) "x" and double == 2'])
+    for (const text of [
+      'L | where double == 2',
+      'R | join (L | project double) on double',
+      'R | where double in ((L | project double))',
+      'print toscalar(L | summarize max(double))',
+      'union R, (L | where big)',
+      'R | lookup (L | project double, n) on double',
+      'let t = L | where big; R | count',
+      'search in (L) "x" and double == 2',
+    ])
       expect((await ask(text)).status, text).toBe(403);
     // Of a pattern only what it may read counts, virtual fields too.
-    const [table] = (await ask("['virtual-*'] | where double == 2 or only == 1 | project only, double")).json['tables'] as [{ columns: unknown[][] }];
+    const [table] = (await ask("['virtual-*'] | where double == 2 or only == 1 | project only, double")).json[
+      'tables'
+    ] as [{ columns: unknown[][] }];
     expect(table.columns).toEqual([[1], ['stored']]);
-  }); // prettier-ignore
+  });
 
   test('are named where running one fails', async ({ made: name }) => {
     await client.ingest(name, [{ a: 'x', pattern: '(' }]);
@@ -240,7 +316,9 @@ describe('map fields', () => {
     const path = `/v2/datasets/${name}/mapfields`;
     const list = async () => (await client.call('GET', path)).json;
     expect(await list()).toEqual([]);
-    expect((await client.call('POST', path, { body: { name: 'attributes.custom' } })).json).toEqual({ name: 'attributes.custom' });
+    expect((await client.call('POST', path, { body: { name: 'attributes.custom' } })).json).toEqual({
+      name: 'attributes.custom',
+    });
     expect((await client.call('POST', path, { body: { name: 'attributes.custom' } })).status).toBe(409);
     expect(await list()).toEqual(['attributes.custom']);
     expect((await client.call('PUT', path, { body: ['b', 'a'] })).json).toEqual(['b', 'a']);
@@ -268,7 +346,16 @@ describe('map fields', () => {
   test('are read inside like any nested field', async ({ made: name }) => {
     await client.ingest(name, [{ m: { a: { b: 1 }, 'c.d': 'x' }, 'n.o': { p: true } }]);
     await client.call('PUT', `/v2/datasets/${name}/mapfields`, { body: ['m', 'n.o'] });
-    const forms = ['m.a.b', "['m.a.b']", "m['a.b']", "['m']['a']['b']", "m.a['b']", "m['c.d']", "['n.o'].p", "['n.o']['p']"];
+    const forms = [
+      'm.a.b',
+      "['m.a.b']",
+      "m['a.b']",
+      "['m']['a']['b']",
+      "m.a['b']",
+      "m['c.d']",
+      "['n.o'].p",
+      "['n.o']['p']",
+    ];
     expect(await values(name, forms)).toEqual([1, 1, 1, 1, 1, 'x', true, true]);
     expect(await rows(`['${name}'] | where m['c.d'] == "x" and ['n.o']['p'] | count`)).toEqual([[1]]);
   });

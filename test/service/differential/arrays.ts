@@ -10,12 +10,14 @@ const identity = (item: unknown): string => JSON.stringify(item);
 
 /** An array made of arrays; null where a part is not an array. */
 const made = (text: string, parts: readonly Expression[], build: (arrays: readonly Items[]) => Items): Expression => ({
-  text, type: 'dynamic', kinds: new Set(['json']),
+  text,
+  type: 'dynamic',
+  kinds: new Set(['json']),
   of: (row) => {
     const found = parts.map(({ of }) => itemsOf(of(row)));
     return found.includes(null) ? null : build(found as Items[]);
   },
-}); // prettier-ignore
+});
 
 function different(items: Items): Items {
   return items.filter((item, n) => items.findIndex((other) => identity(other) === identity(item)) === n);
@@ -44,26 +46,58 @@ function turned(items: Items, count: number, fill?: unknown): Items {
 const LITERALS = ['[]', '[1,"a",null]', '["x_y",2.5]', '[[1],{"k":2},1]'] as const;
 
 export function arrayFunctions({ any }: Generators): fc.Arbitrary<Expression> {
-  const literal = fc.constantFrom(...LITERALS).map((json): Expression => ({ text: `dynamic(${json})`, type: 'dynamic', kinds: new Set(['json']), of: () => JSON.parse(json) as Items }));
-  const array = fc.oneof(literal, any.filter(({ type, kinds }) => type === 'dynamic' && kinds.has('json')));
-  const count = fc.integer({ min: -5, max: 5 });
-  const one = fc.constantFrom<readonly [text: string, value: unknown]>(['1', 1], ['"a"', 'a'], ['2.5', 2.5], ['dynamic(null)', null], ['"1"', '1']);
-  return fc.oneof(
-    fc.tuple(array, array, fc.constantFrom(...Object.keys(SETS))).map(([a, b, name]) => made(`${name}(${a.text}, ${b.text})`, [a, b], ([x, y]) => SETS[name]!(x!, y!))),
-    array.map((a) => made(`array_reverse(${a.text})`, [a], ([x]) => [...x!].reverse())),
-    fc.tuple(array, count, count).map(([a, first, last]) => made(`array_slice(${a.text}, (${first}), (${last}))`, [a], ([x]) => {
-      const place = (at: number): number => (at < 0 ? x!.length + at : at);
-      return x!.filter((_, n) => n >= place(first) && n <= place(last));
-    })),
-    fc.tuple(array, count, fc.boolean()).map(([a, by, left]) => made(`array_rotate_${left ? 'left' : 'right'}(${a.text}, (${by}))`, [a], ([x]) => turned(x!, left ? by : -by))),
-    fc.tuple(array, count, fc.boolean()).map(([a, by, left]) => made(`array_shift_${left ? 'left' : 'right'}(${a.text}, (${by}), 0)`, [a], ([x]) => turned(x!, left ? by : -by, 0))),
-    fc.tuple(array, one).map(([a, [text, value]]) => int(`array_index_of(${a.text}, ${text})`, (row) => {
-      const items = itemsOf(a.of(row));
-      return items && BigInt(items.findIndex((item) => identity(item) === identity(value)));
-    })),
-    array.map((a) => string(`strcat_array(${a.text}, "-")`, (row) => {
-      const items = itemsOf(a.of(row));
-      return items && items.map((item) => (item === null ? '' : textOf(item as Value))).join('-');
-    })),
+  const literal = fc.constantFrom(...LITERALS).map((json): Expression => ({
+    text: `dynamic(${json})`,
+    type: 'dynamic',
+    kinds: new Set(['json']),
+    of: () => JSON.parse(json) as Items,
+  }));
+  const array = fc.oneof(
+    literal,
+    any.filter(({ type, kinds }) => type === 'dynamic' && kinds.has('json')),
   );
-} // prettier-ignore
+  const count = fc.integer({ min: -5, max: 5 });
+  const one = fc.constantFrom<readonly [text: string, value: unknown]>(
+    ['1', 1],
+    ['"a"', 'a'],
+    ['2.5', 2.5],
+    ['dynamic(null)', null],
+    ['"1"', '1'],
+  );
+  return fc.oneof(
+    fc
+      .tuple(array, array, fc.constantFrom(...Object.keys(SETS)))
+      .map(([a, b, name]) => made(`${name}(${a.text}, ${b.text})`, [a, b], ([x, y]) => SETS[name]!(x!, y!))),
+    array.map((a) => made(`array_reverse(${a.text})`, [a], ([x]) => [...x!].reverse())),
+    fc.tuple(array, count, count).map(([a, first, last]) =>
+      made(`array_slice(${a.text}, (${first}), (${last}))`, [a], ([x]) => {
+        const place = (at: number): number => (at < 0 ? x!.length + at : at);
+        return x!.filter((_, n) => n >= place(first) && n <= place(last));
+      }),
+    ),
+    fc
+      .tuple(array, count, fc.boolean())
+      .map(([a, by, left]) =>
+        made(`array_rotate_${left ? 'left' : 'right'}(${a.text}, (${by}))`, [a], ([x]) => turned(x!, left ? by : -by)),
+      ),
+    fc
+      .tuple(array, count, fc.boolean())
+      .map(([a, by, left]) =>
+        made(`array_shift_${left ? 'left' : 'right'}(${a.text}, (${by}), 0)`, [a], ([x]) =>
+          turned(x!, left ? by : -by, 0),
+        ),
+      ),
+    fc.tuple(array, one).map(([a, [text, value]]) =>
+      int(`array_index_of(${a.text}, ${text})`, (row) => {
+        const items = itemsOf(a.of(row));
+        return items && BigInt(items.findIndex((item) => identity(item) === identity(value)));
+      }),
+    ),
+    array.map((a) =>
+      string(`strcat_array(${a.text}, "-")`, (row) => {
+        const items = itemsOf(a.of(row));
+        return items && items.map((item) => (item === null ? '' : textOf(item as Value))).join('-');
+      }),
+    ),
+  );
+}

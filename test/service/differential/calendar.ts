@@ -35,8 +35,15 @@ export function addMonths(ns: bigint, months: number): bigint {
 }
 
 export const UNITS: Readonly<Record<string, bigint>> = {
-  nanosecond: 1n, microsecond: 1000n, millisecond: 1_000_000n, second: SECOND, minute: 60n * SECOND, hour: 3600n * SECOND, day: DAY, week: WEEK,
-}; // prettier-ignore
+  nanosecond: 1n,
+  microsecond: 1000n,
+  millisecond: 1_000_000n,
+  second: SECOND,
+  minute: 60n * SECOND,
+  hour: 3600n * SECOND,
+  day: DAY,
+  week: WEEK,
+};
 export const MONTHS: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 };
 
 /** How many ends of units lie between b and a. */
@@ -86,9 +93,11 @@ export const PART_FUNCTIONS: Readonly<Record<string, (ns: bigint) => number>> = 
 
 /** RFC 3339, with as many digits as it takes. */
 export function timeText(ns: bigint): string {
-  const digits = String(modulo(ns, SECOND)).padStart(9, '0').replace(/0+$/, ''); // prettier-ignore
-  return `${dateOf(ns - modulo(ns, SECOND)).toISOString().slice(0, 19)}${digits === '' ? '' : `.${digits}`}Z`;
-} // prettier-ignore
+  const digits = String(modulo(ns, SECOND)).padStart(9, '0').replace(/0+$/, '');
+  return `${dateOf(ns - modulo(ns, SECOND))
+    .toISOString()
+    .slice(0, 19)}${digits === '' ? '' : `.${digits}`}Z`;
+}
 
 /** As Go writes a duration. */
 export function spanText(ns: bigint): string {

@@ -75,7 +75,10 @@ export function parseKv(before: Step): fc.Arbitrary<Step> {
     of: (rows) =>
       before
         .of(rows)
-        .map((row) => new Map([...row, [k, row.get('a') ?? null], [q, `${d}=false x`], [d, row.get('d') ?? null], [no, null]])),
+        .map(
+          (row) =>
+            new Map([...row, [k, row.get('a') ?? null], [q, `${d}=false x`], [d, row.get('d') ?? null], [no, null]]),
+        ),
   });
 }
 

@@ -15,10 +15,30 @@ export interface Expression {
 export type Condition = Expression & { readonly type: 'bool' };
 
 export const set = (...kinds: Kind[]): ReadonlySet<Kind> => new Set(kinds);
-export const int = (text: string, of: (row: Row) => bigint | null): Expression => ({ text, type: 'number', kinds: set('int'), of });
-export const number = (text: string, of: (row: Row) => number | null): Expression => ({ text, type: 'number', kinds: set('real'), of });
-export const string = (text: string, of: (row: Row) => string | null): Expression => ({ text, type: 'string', kinds: set('string'), of });
-export const condition = (text: string, of: (row: Row) => boolean | null): Condition => ({ text, type: 'bool', kinds: set('bool'), of });
+export const int = (text: string, of: (row: Row) => bigint | null): Expression => ({
+  text,
+  type: 'number',
+  kinds: set('int'),
+  of,
+});
+export const number = (text: string, of: (row: Row) => number | null): Expression => ({
+  text,
+  type: 'number',
+  kinds: set('real'),
+  of,
+});
+export const string = (text: string, of: (row: Row) => string | null): Expression => ({
+  text,
+  type: 'string',
+  kinds: set('string'),
+  of,
+});
+export const condition = (text: string, of: (row: Row) => boolean | null): Condition => ({
+  text,
+  type: 'bool',
+  kinds: set('bool'),
+  of,
+});
 
 /** A call by one of the function's names, now the one, now the other. */
 export function called(name: string, ...args: readonly string[]): string {
@@ -42,8 +62,11 @@ export const foldWord = (value: string): string => value.toLowerCase();
 export const union = (...all: Expression[]): ReadonlySet<Kind> => new Set(all.flatMap(({ kinds }) => [...kinds]));
 
 export const column = (name: string, type: Expression['type'], ...kinds: Kind[]): Expression => ({
-  text: name, type, kinds: set(...kinds), of: (row) => row.get(name) ?? null,
-}); // prettier-ignore
+  text: name,
+  type,
+  kinds: set(...kinds),
+  of: (row) => row.get(name) ?? null,
+});
 
 const words = ['', 'a', 'B', 'ab', 'Ab cd', 'x_y', '5', 'true', 'ωΩ', "it's", 'a"b\\c', '%', 'éa'];
 export const word = fc.constantFrom(...words);

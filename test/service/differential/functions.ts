@@ -23,7 +23,9 @@ const CUTSETS = ['a', 'ab', ' ', 'Ω%', ']^-', ''] as const;
 const HASHES = ['md5', 'sha1', 'sha256', 'sha512'] as const;
 
 const trimmed = (text: string, unit: string, start: boolean, end: boolean): string =>
-  text.replace(start ? new RegExp(`^(?:${unit})+`, 'u') : /^(?!)/, '').replace(end ? new RegExp(`(?:${unit})+$`, 'u') : /^(?!)/, '');
+  text
+    .replace(start ? new RegExp(`^(?:${unit})+`, 'u') : /^(?!)/, '')
+    .replace(end ? new RegExp(`(?:${unit})+$`, 'u') : /^(?!)/, '');
 const quoted = (text: string): string => text.replaceAll(/[\\^$.|?*+()[\]{}/-]/g, String.raw`\$&`);
 
 export function textFunctions({ text, any }: Generators): fc.Arbitrary<Expression> {
@@ -250,7 +252,17 @@ const TESTS: readonly (readonly [name: string, test: (value: Value) => boolean])
   ['isint', (value) => typeof value === 'bigint' || Number.isInteger(value)],
 ];
 
-const JSON_TEXTS = ['{"a":[1,2.5,"x",true,null],"b":{"c":-3}}', '[[1],"y",false]', '5', '"t"', 'true', 'null', 'nope', '', '{}'] as const;
+const JSON_TEXTS = [
+  '{"a":[1,2.5,"x",true,null],"b":{"c":-3}}',
+  '[[1],"y",false]',
+  '5',
+  '"t"',
+  'true',
+  'null',
+  'nope',
+  '',
+  '{}',
+] as const;
 /** Paths into JSON as the language writes them. */
 const PATHS: readonly (readonly [text: string, keys: readonly (string | number)[]])[] = [
   ['', []], ['.a', ['a']], ["['a'][0]", ['a', 0]], ['.a[1]', ['a', 1]], ['.a[-1]', ['a', -1]], ['.a[-3]', ['a', -3]], ['.a[9]', ['a', 9]], ['.b.c', ['b', 'c']], ['[0]', [0]], ['[0][0]', [0, 0]], ['[1]', [1]],

@@ -26,7 +26,17 @@ const CASES: readonly (readonly [text: string, wanted: string])[] = [
   ['ipv4_compare("1.2.3.4", "1.2.3.5", 24)', '0'],
   ['ipv4_compare("9.0.0.0", "1.2.3.5")', '1'],
   ['ipv4_compare("9.0.0.0", "x")', ''],
-  ['parse_url("https://ann:secret@example.com:8443/a/b?x=1&y=a%20b&x=2&z#top")', parts('https', 'example.com', { port: '8443', path: '/a/b', username: 'ann', password: 'secret', query: { x: '1', y: 'a b', z: '' }, fragment: 'top' })],
+  [
+    'parse_url("https://ann:secret@example.com:8443/a/b?x=1&y=a%20b&x=2&z#top")',
+    parts('https', 'example.com', {
+      port: '8443',
+      path: '/a/b',
+      username: 'ann',
+      password: 'secret',
+      query: { x: '1', y: 'a b', z: '' },
+      fragment: 'top',
+    }),
+  ],
   ['parse_url("http://[::1]/")', parts('http', '[::1]', { path: '/' })],
   ['parse_url("ftp://h")', parts('ftp', 'h')],
   ['parse_url("http://h?q=%C3%A9+x")', parts('http', 'h', { query: { q: 'é x' } })],
@@ -38,7 +48,7 @@ const CASES: readonly (readonly [text: string, wanted: string])[] = [
   ['format_datetime(datetime(2026-03-04T15:06:07.5Z), "d/M/yy h:m:s tt F")', '4/3/26 3:6:7 PM 5'],
   ['format_datetime(datetime(1969-12-31T23:59:59.1234567Z), "yyyyTHHZ hh fffffff")', '1969T23Z 11 1234567'],
   ['format_datetime(datetime(null), "yyyy")', ''],
-]; // prettier-ignore
+];
 
 export const networkTexts: fc.Arbitrary<Expression> = fc
   .constantFrom(...CASES)

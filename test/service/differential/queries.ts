@@ -18,7 +18,8 @@ export interface Event {
 }
 
 const absent = Symbol('absent');
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ arbitrary, weight: 5 }, fc.constant(absent), fc.constant(null));
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.oneof({ arbitrary, weight: 5 }, fc.constant(absent), fc.constant(null));
 const mixed = fc.oneof(
   fc.integer({ min: -3, max: 6 }),
   fc.constantFrom(0.5, 5.5),
@@ -28,7 +29,14 @@ const mixed = fc.oneof(
 );
 
 /** Integers that a double does not hold. */
-const BIG = [2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 62n, 1_234_567_890_123_456_789n] as const;
+const BIG = [
+  2n ** 53n + 1n,
+  -(2n ** 53n) - 1n,
+  2n ** 63n - 1n,
+  -(2n ** 63n),
+  2n ** 62n,
+  1_234_567_890_123_456_789n,
+] as const;
 
 /** The first ones give every field all the types that it may have, so that those do not depend on chance. */
 const FIRST: readonly Record<string, unknown>[] = [
@@ -53,10 +61,14 @@ export const events = fc
     { minLength: 20, maxLength: 60 },
   )
   .map((list): Event[] => {
-    const kept = (fields: object): Record<string, unknown> => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== absent));
+    const kept = (fields: object): Record<string, unknown> =>
+      Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== absent));
     const first = FIRST.map((fields) => ({ at: 5, fields }));
-    return [...first, ...list.map(({ at, ...fields }) => ({ at, fields: kept(fields) }))].map((event, seq) => ({ ...event, seq }));
-  }); // prettier-ignore
+    return [...first, ...list.map(({ at, ...fields }) => ({ at, fields: kept(fields) }))].map((event, seq) => ({
+      ...event,
+      seq,
+    }));
+  });
 
 export const COLUMNS: readonly Expression[] = [
   column('a', 'dynamic', 'int'),
@@ -74,17 +86,26 @@ const G = column('g', 'dynamic', 'int');
 export function rowsOf(list: readonly Event[]): Row[] {
   return [...list]
     .sort((a, b) => b.at - a.at || b.seq - a.seq)
-    .map(({ at, seq, fields }) => new Map<string, Value>([['at', BigInt(at)], ['seq', BigInt(seq)], ...Object.entries(fields).map(([name, value]) => [name, stored(value)] as const)])); // prettier-ignore
+    .map(
+      ({ at, seq, fields }) =>
+        new Map<string, Value>([
+          ['at', BigInt(at)],
+          ['seq', BigInt(seq)],
+          ...Object.entries(fields).map(([name, value]) => [name, stored(value)] as const),
+        ]),
+    );
 }
 
 const start: Step = { text: '', columns: COLUMNS, of: (rows) => rows };
 
 function where(before: Step): fc.Arbitrary<Step> {
-  return fc.tuple(expressions([...before.columns, G], 2).condition, fc.constantFrom('where', 'filter')).map(([test, word]) => ({
-    text: `${before.text} | ${word} ${test.text}`,
-    columns: before.columns,
-    of: (rows) => before.of(rows).filter((row) => test.of(row) === true),
-  }));
+  return fc
+    .tuple(expressions([...before.columns, G], 2).condition, fc.constantFrom('where', 'filter'))
+    .map(([test, word]) => ({
+      text: `${before.text} | ${word} ${test.text}`,
+      columns: before.columns,
+      of: (rows) => before.of(rows).filter((row) => test.of(row) === true),
+    }));
 }
 
 function extend(before: Step): fc.Arbitrary<Step> {
@@ -102,24 +123,41 @@ function extend(before: Step): fc.Arbitrary<Step> {
 const sorted = (rows: readonly Row[], by: Expression, desc: boolean, nullsFirst: boolean): Row[] =>
   [...rows]
     .sort((p, q) => Number(q.get('at')) - Number(p.get('at')) || Number(q.get('seq')) - Number(p.get('seq')))
-    .sort((p, q) => (nullsFirst ? Number(by.of(q) === null) - Number(by.of(p) === null) : 0) || compareKeys(by.of(p), by.of(q), desc));
+    .sort(
+      (p, q) =>
+        (nullsFirst ? Number(by.of(q) === null) - Number(by.of(p) === null) : 0) ||
+        compareKeys(by.of(p), by.of(q), desc),
+    );
 
 function sort(before: Step): fc.Arbitrary<Step> {
   const words = fc.constantFrom('sort', 'order');
-  return fc.tuple(fc.constantFrom(...before.columns, G), fc.constantFrom('desc', 'asc', ''), fc.constantFrom('', ' nulls first', ' nulls last'), words).map(([by, way, nulls, word]) => ({
-    text: `${before.text} | ${word} by ${by.text} ${way}${nulls}`,
-    columns: before.columns,
-    of: (rows) => sorted(before.of(rows), by, way !== 'asc', nulls === '' ? way === 'asc' : nulls === ' nulls first'),
-  }));
-} // prettier-ignore
+  return fc
+    .tuple(
+      fc.constantFrom(...before.columns, G),
+      fc.constantFrom('desc', 'asc', ''),
+      fc.constantFrom('', ' nulls first', ' nulls last'),
+      words,
+    )
+    .map(([by, way, nulls, word]) => ({
+      text: `${before.text} | ${word} by ${by.text} ${way}${nulls}`,
+      columns: before.columns,
+      of: (rows) => sorted(before.of(rows), by, way !== 'asc', nulls === '' ? way === 'asc' : nulls === ' nulls first'),
+    }));
+}
 
 function top(before: Step): fc.Arbitrary<Step> {
-  return fc.tuple(fc.nat(20), expressions([...before.columns, G], 1).any.filter(({ type }) => type !== 'bool'), fc.constantFrom('', ' asc', ' desc')).map(([count, by, way]) => ({
-    text: `${before.text} | top ${count} by ${by.text}${way}`,
-    columns: before.columns,
-    of: (rows) => sorted(before.of(rows), by, way !== ' asc', way === ' asc').slice(0, count),
-  }));
-} // prettier-ignore
+  return fc
+    .tuple(
+      fc.nat(20),
+      expressions([...before.columns, G], 1).any.filter(({ type }) => type !== 'bool'),
+      fc.constantFrom('', ' asc', ' desc'),
+    )
+    .map(([count, by, way]) => ({
+      text: `${before.text} | top ${count} by ${by.text}${way}`,
+      columns: before.columns,
+      of: (rows) => sorted(before.of(rows), by, way !== ' asc', way === ' asc').slice(0, count),
+    }));
+}
 
 /** Without one of the plain fields; `m` stays, which may be of any type. */
 function away(before: Step): fc.Arbitrary<Step> {
@@ -226,7 +264,9 @@ function byLeading(list: readonly Aggregation[], p: Group, q: Group): number | u
 const YEARS_SECONDS = 730 * 86_400;
 
 function summarize({ text, columns, of }: Step): fc.Arbitrary<Query> {
-  const keys = fc.array(fc.oneof(expressions([...columns, G], 1).any, fc.constantFrom(...columns, G)), { maxLength: 2 });
+  const keys = fc.array(fc.oneof(expressions([...columns, G], 1).any, fc.constantFrom(...columns, G)), {
+    maxLength: 2,
+  });
   return fc.tuple(aggregations(columns, G), keys).map(([list, by]) => ({
     text: `${text} | summarize ${list.map((item, n) => `s${n} = ${item.text}`).join(', ')}${by.length === 0 ? '' : ` by ${by.map((key, n) => `k${n} = ${key.text}`).join(', ')}`}`,
     names: [...by.map((_, n) => `k${n}`), ...list.map((_, n) => `s${n}`)],
@@ -235,7 +275,7 @@ function summarize({ text, columns, of }: Step): fc.Arbitrary<Query> {
         .sort((p, q) => inOrder(list, p, q))
         .map((group) => [...group.keys.map(jsonOf), ...list.map((item) => item.of(group.rows, YEARS_SECONDS))]),
   }));
-} // prettier-ignore
+}
 
 /** By bins of time: the rows in the order of time, and the totals without it. */
 function series({ text, columns, of }: Step): fc.Arbitrary<Query> {
@@ -249,9 +289,16 @@ function series({ text, columns, of }: Step): fc.Arbitrary<Query> {
       const found = of(rows);
       const bins = [...new Set(found.map(bin))].sort((p, q) => (p < q ? -1 : 1));
       return bins.flatMap((start) =>
-        grouped(found.filter((row) => bin(row) === start), by)
+        grouped(
+          found.filter((row) => bin(row) === start),
+          by,
+        )
           .sort((p, q) => byLeading(list, p, q) ?? compareGroups(p.keys, q.keys))
-          .map((group) => [...group.keys.map(jsonOf), timeText(start), ...list.map((item) => item.of(group.rows, width))]),
+          .map((group) => [
+            ...group.keys.map(jsonOf),
+            timeText(start),
+            ...list.map((item) => item.of(group.rows, width)),
+          ]),
       );
     },
     totals: (rows) =>
@@ -259,22 +306,35 @@ function series({ text, columns, of }: Step): fc.Arbitrary<Query> {
         .sort((p, q) => inOrder(list, p, q))
         .map((group) => [...group.keys.map(jsonOf), ...list.map((item) => item.of(group.rows, YEARS_SECONDS))]),
   }));
-} // prettier-ignore
+}
 
 /** The row in which a column is greatest or least; of equal ones the last, or the first, in time. */
 function extremeRow({ text, columns, of }: Step): fc.Arbitrary<Query> {
-  const some = fc.uniqueArray(fc.constantFrom(...columns.filter(({ type }) => type !== 'bool'), G), { minLength: 2, maxLength: 4, selector: (column) => column.text });
+  const some = fc.uniqueArray(fc.constantFrom(...columns.filter(({ type }) => type !== 'bool'), G), {
+    minLength: 2,
+    maxLength: 4,
+    selector: (column) => column.text,
+  });
   return fc.tuple(some, fc.boolean(), fc.boolean()).map(([[first, ...rest], greatest, isGrouped]) => {
     const by = first!;
     const [key, take] = isGrouped && rest.length > 1 ? [rest.slice(0, 1), rest.slice(1)] : [[], rest];
     const numeric = by.kinds.has('int') || by.kinds.has('real');
     const compared = (row: Row): Value => {
       const value = by.of(row);
-      return numeric ? numberOf(value, by.kinds) : kindOf(value) === [...by.kinds].sort((p, q) => KINDS.indexOf(p) - KINDS.indexOf(q))[0] ? value : null;
+      return numeric
+        ? numberOf(value, by.kinds)
+        : kindOf(value) === [...by.kinds].sort((p, q) => KINDS.indexOf(p) - KINDS.indexOf(q))[0]
+          ? value
+          : null;
     };
     const chosen = (rows: readonly Row[]): Row | undefined => {
       const found = rows.filter((row) => compared(row) !== null);
-      const ranked = found.sort((p, q) => compareKeys(compared(p), compared(q), false) || Number(p.get('at')) - Number(q.get('at')) || Number(p.get('seq')) - Number(q.get('seq')));
+      const ranked = found.sort(
+        (p, q) =>
+          compareKeys(compared(p), compared(q), false) ||
+          Number(p.get('at')) - Number(q.get('at')) ||
+          Number(p.get('seq')) - Number(q.get('seq')),
+      );
       return greatest ? ranked.at(-1) : ranked[0];
     };
     const leading = [by, ...take].find(({ kinds, type }) => !kinds.has('json') && type !== 'bool');
@@ -282,25 +342,42 @@ function extremeRow({ text, columns, of }: Step): fc.Arbitrary<Query> {
       const row = chosen(rows);
       return row ? column.of(row) : null;
     };
-    const order = (p: Group, q: Group): number => (leading ? compareKeys(valueOf(leading, p.rows), valueOf(leading, q.rows), true) : compareAll(p.keys, q.keys)) || compareGroups(p.keys, q.keys);
+    const order = (p: Group, q: Group): number =>
+      (leading ? compareKeys(valueOf(leading, p.rows), valueOf(leading, q.rows), true) : compareAll(p.keys, q.keys)) ||
+      compareGroups(p.keys, q.keys);
     return {
       text: `${text} | summarize ${greatest ? 'arg_max' : 'arg_min'}(${[by, ...take].map((column) => column.text).join(', ')})${key.length === 0 ? '' : ` by ${key[0]!.text}`}`,
       names: [...key, by, ...take].map((column) => column.text),
-      of: (rows) => grouped(of(rows), key).sort(order).map((group) => [...group.keys.map(jsonOf), ...[by, ...take].map((column) => jsonOf(valueOf(column, group.rows)))]),
+      of: (rows) =>
+        grouped(of(rows), key)
+          .sort(order)
+          .map((group) => [
+            ...group.keys.map(jsonOf),
+            ...[by, ...take].map((column) => jsonOf(valueOf(column, group.rows))),
+          ]),
     };
   });
-} // prettier-ignore
+}
 
 function distinct(step: Step): fc.Arbitrary<Query> {
-  return fc.uniqueArray(fc.constantFrom(...step.columns), { minLength: 1, maxLength: 2, selector: ({ text }) => text }).map((by) => ({
-    text: `${step.text} | distinct ${by.map(({ text }) => text).join(', ')}`,
-    names: by.map(({ text }) => text),
-    of(rows) {
-      const found = new Map(step.of(rows).map((row) => { const values = by.map((key) => key.of(row)); return [values.map(identity).join('\0'), values] as const; }));
-      return [...found.values()].sort((p, q) => compareAll(p, q) || compareGroups(p, q)).map((values) => values.map(jsonOf));
-    },
-  }));
-} // prettier-ignore
+  return fc
+    .uniqueArray(fc.constantFrom(...step.columns), { minLength: 1, maxLength: 2, selector: ({ text }) => text })
+    .map((by) => ({
+      text: `${step.text} | distinct ${by.map(({ text }) => text).join(', ')}`,
+      names: by.map(({ text }) => text),
+      of(rows) {
+        const found = new Map(
+          step.of(rows).map((row) => {
+            const values = by.map((key) => key.of(row));
+            return [values.map(identity).join('\0'), values] as const;
+          }),
+        );
+        return [...found.values()]
+          .sort((p, q) => compareAll(p, q) || compareGroups(p, q))
+          .map((values) => values.map(jsonOf));
+      },
+    }));
+}
 
 const counting = (step: Step): fc.Arbitrary<Query> =>
   fc.constant({ text: `${step.text} | count`, names: ['count'], of: (rows) => [[step.of(rows).length]] });

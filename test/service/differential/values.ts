@@ -13,7 +13,8 @@ export function kindOf(value: Value): Kind | undefined {
   return typeof value === 'boolean' ? 'bool' : 'json';
 }
 
-export const isNumber = (value: Value): value is bigint | number => typeof value === 'bigint' || typeof value === 'number';
+export const isNumber = (value: Value): value is bigint | number =>
+  typeof value === 'bigint' || typeof value === 'number';
 
 /** Null for what 64 bits do not hold. */
 export const fits64 = (value: bigint): bigint | null => (BigInt.asIntN(64, value) === value ? value : null);
@@ -63,10 +64,11 @@ export const identity = (value: Value): string => `${kindOf(value) ?? 'null'} ${
 
 /** Order of a sort key: numbers before texts, those before the rest; missing values last. */
 export function compareKeys(a: Value, b: Value, desc: boolean): number {
-  const rank = (value: Value): number => (value === null ? 9 : isNumber(value) ? 0 : typeof value === 'string' ? 1 : typeof value === 'boolean' ? 2 : 3);
+  const rank = (value: Value): number =>
+    value === null ? 9 : isNumber(value) ? 0 : typeof value === 'string' ? 1 : typeof value === 'boolean' ? 2 : 3;
   if (rank(a) !== rank(b)) return rank(a) - rank(b);
   return desc ? comparePlain(b, a) : comparePlain(a, b);
-} // prettier-ignore
+}
 
 function comparePlain(a: Value, b: Value): number {
   if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0;

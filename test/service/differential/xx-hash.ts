@@ -20,12 +20,14 @@ export function xxHash64(text: string): bigint {
   let hash = P5;
   if (bytes.length >= 32) {
     const lanes = [plus(P1, P2), P2, 0n, MASK + 1n - P1];
-    for (; at + 32 <= bytes.length; at += 32) for (let n = 0; n < 4; n++) lanes[n] = round(lanes[n]!, bytes.readBigUInt64LE(at + n * 8));
+    for (; at + 32 <= bytes.length; at += 32)
+      for (let n = 0; n < 4; n++) lanes[n] = round(lanes[n]!, bytes.readBigUInt64LE(at + n * 8));
     hash = [1n, 7n, 12n, 18n].reduce((sum, by, n) => plus(sum, rotate(lanes[n]!, by)), 0n);
     for (const lane of lanes) hash = merge(hash, lane);
   }
   hash = plus(hash, BigInt(bytes.length));
-  for (; at + 8 <= bytes.length; at += 8) hash = plus(times(rotate(hash ^ round(0n, bytes.readBigUInt64LE(at)), 27n), P1), P4);
+  for (; at + 8 <= bytes.length; at += 8)
+    hash = plus(times(rotate(hash ^ round(0n, bytes.readBigUInt64LE(at)), 27n), P1), P4);
   if (at + 4 <= bytes.length) {
     hash = plus(times(rotate(hash ^ times(BigInt(bytes.readUInt32LE(at)), P1), 23n), P2), P3);
     at += 4;
@@ -34,4 +36,4 @@ export function xxHash64(text: string): bigint {
   hash = times(hash ^ (hash >> 33n), P2);
   hash = times(hash ^ (hash >> 29n), P3);
   return hash ^ (hash >> 32n);
-} // prettier-ignore
+}

@@ -36,15 +36,30 @@ export async function fill(service: LocalService): Promise<void> {
   const batch = (count: number, event: (n: number) => object): string =>
     Array.from({ length: count }, (_, n) => JSON.stringify(event(n))).join('\n');
   const wide = (n: number): object =>
-    Object.fromEntries(Array.from({ length: 300 }, (_, field) => [`field${field}`, field % 2 === 0 ? n * field : `value ${(n * field) % 977}`]));
-  const long = (n: number): object => ({ n, host: `h${n % 5}`, message: `${n} ${'λόγος και lorem ipsum '.repeat(1 + (n % 30))}` });
-  const named = (n: number): object => Object.fromEntries(Array.from({ length: 900 }, (_, field) => [`${'x'.repeat(190)}${field}`, n % 3]));
+    Object.fromEntries(
+      Array.from({ length: 300 }, (_, field) => [
+        `field${field}`,
+        field % 2 === 0 ? n * field : `value ${(n * field) % 977}`,
+      ]),
+    );
+  const long = (n: number): object => ({
+    n,
+    host: `h${n % 5}`,
+    message: `${n} ${'λόγος και lorem ipsum '.repeat(1 + (n % 30))}`,
+  });
+  const named = (n: number): object =>
+    Object.fromEntries(Array.from({ length: 900 }, (_, field) => [`${'x'.repeat(190)}${field}`, n % 3]));
   for (let part = 0; part < 8; part++) {
     await send(service.url, '/v1/ingest/wide', batch(1000, wide), NDJSON);
-    await send(service.url, '/v1/ingest/long', batch(5000, (n) => long(part * 5000 + n)), NDJSON);
+    await send(
+      service.url,
+      '/v1/ingest/long',
+      batch(5000, (n) => long(part * 5000 + n)),
+      NDJSON,
+    );
     await send(service.url, '/v1/ingest/named', gzipSync(batch(40, named)), { ...NDJSON, 'content-encoding': 'gzip' });
   }
-} // prettier-ignore
+}
 
 export const QUERIES = [
   'long | summarize count() by message',

@@ -10,7 +10,9 @@ export const MARK = 'zqxmark';
 
 const nasty = ["'", '"', '\\', '\0', '\n', '`', ';', '--', '/*', '*/', '{p0:String}', '%', '$1', '\u{1F600}', '\uD800', ')', '(', ']', "' or 1=1 --", '\\x00', "'; drop table ds_9; --", 'é'] as const; // prettier-ignore
 /** A text of a user: the mark with trouble around it. */
-const given = fc.array(fc.oneof(fc.constantFrom(...nasty), fc.constant(MARK)), { maxLength: 3 }).map((parts) => parts.join('') + MARK);
+const given = fc
+  .array(fc.oneof(fc.constantFrom(...nasty), fc.constant(MARK)), { maxLength: 3 })
+  .map((parts) => parts.join('') + MARK);
 const quoted = given.map((text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`);
 
 const integer = fc.oneof(
@@ -24,7 +26,14 @@ const time = fc.constantFrom(
   'datetime(1969-12-31 23:59:59.999999999)',
 );
 const truth = fc.constantFrom('true', 'false', 'd', 'bool(null)', 'a > 1', 'isnull(m)');
-const field = fc.constantFrom(...words`a b c d m j _time _sysTime _rowId never`, `['${MARK} never']`, 'o.p', 'j[0]', 'j[1].x', 'm[a]');
+const field = fc.constantFrom(
+  ...words`a b c d m j _time _sysTime _rowId never`,
+  `['${MARK} never']`,
+  'o.p',
+  'j[0]',
+  'j[1].x',
+  'm[a]',
+);
 const dynamic = fc.constantFrom(
   'dynamic([1])',
   'dynamic([])',
@@ -131,7 +140,29 @@ const known = [
 ];
 const token = fc.oneof(
   fc.constantFrom(...known),
-  fc.constantFrom('|', '(', ')', '[', ']', ',', '=', '==', '..', '.', '*', '-', ';', '{', '}', ':', '//', '@', '!', '~', '\n'),
+  fc.constantFrom(
+    '|',
+    '(',
+    ')',
+    '[',
+    ']',
+    ',',
+    '=',
+    '==',
+    '..',
+    '.',
+    '*',
+    '-',
+    ';',
+    '{',
+    '}',
+    ':',
+    '//',
+    '@',
+    '!',
+    '~',
+    '\n',
+  ),
   fc.constantFrom(...nasty),
   quoted,
   integer,

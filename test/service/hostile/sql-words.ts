@@ -4,7 +4,9 @@ import { join } from 'node:path';
 
 const SOURCES = ['src/service/query/**/*.ts', 'src/language/functions/*/{sql,*-sql}.ts', 'src/service/engine/*.ts'];
 const root = join(import.meta.dirname, '../../..');
-const source = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: root })).map((path) => readFileSync(join(root, path), 'utf8')).join('\n'); // prettier-ignore
+const source = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: root }))
+  .map((path) => readFileSync(join(root, path), 'utf8'))
+  .join('\n');
 const known = new Set(source.match(/[A-Za-z_]\w*/g));
 
 /** Words of a statement that the compiler did not write. */

@@ -21,20 +21,113 @@ export function seeded(seed: number): (below: number) => number {
 type Random = (below: number) => number;
 const pick = <T>(random: Random, from: readonly T[]): T => from[random(from.length)]!;
 
-const NAMES = [...words`a b c req req.id a.b a.b.c b.c level msg é x"y 0 12 __proto__ _time a. long-name-of-a-field`, ''];
+const NAMES = [
+  ...words`a b c req req.id a.b a.b.c b.c level msg é x"y 0 12 __proto__ _time a. long-name-of-a-field`,
+  '',
+];
 const SCALARS = [
-  '0', '-0', '1', '20', '20.0', '2e1', '30', '-5', '1.5', '1.50', '0.1', '100000000000000000000', '123456789012345', '1234567890123456', '9007199254740993',
-  '0.000001', '0.0000001', '1e-7', '1e999', '-1.25', '0.30000000000000004', 'true', 'false', 'null', '""', '"x"', '"prod"', '"\\u0070rod"', '"a\\"b\\\\"', '"a\\/b"',
-  '"\\ud834\\udd1e é"', '"\\ud800"', '"ünï"', '"\\n\\t"', '"\\u000a"', '"zz"', '"x y z, a longer text that needs more than one step of sixteen bytes { [ } ]"',
-  '"\\\\"', '"ends in a backslash \\\\"', '"{"', '"]"', '{}', '[]', '[1,"x",null]', '{"b":1}', '{"id":7,"headers":{"a":1,"b":"x"}}', '{"b":{"c":"x"}}', '{"0":1,"b":2}', '{"b":1,"b":2}',
-  '{"b":{"c":1},"b":3}', '{"b.c":"x","b":{"c":"prod"}}', '{ "b" : 1 , "c" : 2 }', '{"c":1.0,"b":2}', '{"\\u0062":1,"b":{"c":20}}', '[[[{"b":[{}]}]]]', '{"":{"":1},"b":{}}',
-  '1e400', '1.10', '-1E+400', '12345678901234567890', '{"id":1,"e":1e400,"n":1.10,"k":1,"k":2}', '{"headers":{"a":1,"e":1e400,"e":2.0},"id":1.10, "big":9007199254740993 }',
-  '[{"b":1,"c":1.10},{"b":2,"e":1e400,"b":3}]', '[[{"b":{"c":1.0,"b":1}}],7,"x",{"c":[{"b":1}]}]', '{"b":[{"c":1.10,"d":1e400}],"b":[{"c":2}]}', '{"b":{"c":"x"},"12":1.0,"0":2,"b":{"d":1}}',
-
-] as const; // prettier-ignore
-const TEXTS = ['4111 1111 1111 1111', '4111-1111-1111-1111', '378282246310005', '2026-11-22 10:00:00', ' 12 34 5', '1', 'a@b.com', 'x@y', 'Bearer ', 'bearer abcdefgh', 'BEARER', 'eyJaaaaaa.bbbbbbb.c', 'eyJ',
-  'Basic YTpi', 'http://u:p@h', 'AKIAABCDEFGHIJKLMNOP', 'aws_secret_access_key=', 'abcdefghijklmnopqrstuvwxyz0123456789ABCD', 'ghp_', 'sk_live_abcdefghijklm', 'xoxb-1234567890ab', '-----BEGIN PRIVATE KEY-----',
-  'AIza', 'ya29.', 'a"b', 'é', '\\', '\n', ' ', '-', 'hello world', 'ü@ü.de', '\u0001'] as const; // prettier-ignore
+  '0',
+  '-0',
+  '1',
+  '20',
+  '20.0',
+  '2e1',
+  '30',
+  '-5',
+  '1.5',
+  '1.50',
+  '0.1',
+  '100000000000000000000',
+  '123456789012345',
+  '1234567890123456',
+  '9007199254740993',
+  '0.000001',
+  '0.0000001',
+  '1e-7',
+  '1e999',
+  '-1.25',
+  '0.30000000000000004',
+  'true',
+  'false',
+  'null',
+  '""',
+  '"x"',
+  '"prod"',
+  '"\\u0070rod"',
+  '"a\\"b\\\\"',
+  '"a\\/b"',
+  '"\\ud834\\udd1e é"',
+  '"\\ud800"',
+  '"ünï"',
+  '"\\n\\t"',
+  '"\\u000a"',
+  '"zz"',
+  '"x y z, a longer text that needs more than one step of sixteen bytes { [ } ]"',
+  '"\\\\"',
+  '"ends in a backslash \\\\"',
+  '"{"',
+  '"]"',
+  '{}',
+  '[]',
+  '[1,"x",null]',
+  '{"b":1}',
+  '{"id":7,"headers":{"a":1,"b":"x"}}',
+  '{"b":{"c":"x"}}',
+  '{"0":1,"b":2}',
+  '{"b":1,"b":2}',
+  '{"b":{"c":1},"b":3}',
+  '{"b.c":"x","b":{"c":"prod"}}',
+  '{ "b" : 1 , "c" : 2 }',
+  '{"c":1.0,"b":2}',
+  '{"\\u0062":1,"b":{"c":20}}',
+  '[[[{"b":[{}]}]]]',
+  '{"":{"":1},"b":{}}',
+  '1e400',
+  '1.10',
+  '-1E+400',
+  '12345678901234567890',
+  '{"id":1,"e":1e400,"n":1.10,"k":1,"k":2}',
+  '{"headers":{"a":1,"e":1e400,"e":2.0},"id":1.10, "big":9007199254740993 }',
+  '[{"b":1,"c":1.10},{"b":2,"e":1e400,"b":3}]',
+  '[[{"b":{"c":1.0,"b":1}}],7,"x",{"c":[{"b":1}]}]',
+  '{"b":[{"c":1.10,"d":1e400}],"b":[{"c":2}]}',
+  '{"b":{"c":"x"},"12":1.0,"0":2,"b":{"d":1}}',
+] as const;
+const TEXTS = [
+  '4111 1111 1111 1111',
+  '4111-1111-1111-1111',
+  '378282246310005',
+  '2026-11-22 10:00:00',
+  ' 12 34 5',
+  '1',
+  'a@b.com',
+  'x@y',
+  'Bearer ',
+  'bearer abcdefgh',
+  'BEARER',
+  'eyJaaaaaa.bbbbbbb.c',
+  'eyJ',
+  'Basic YTpi',
+  'http://u:p@h',
+  'AKIAABCDEFGHIJKLMNOP',
+  'aws_secret_access_key=',
+  'abcdefghijklmnopqrstuvwxyz0123456789ABCD',
+  'ghp_',
+  'sk_live_abcdefghijklm',
+  'xoxb-1234567890ab',
+  '-----BEGIN PRIVATE KEY-----',
+  'AIza',
+  'ya29.',
+  'a"b',
+  'é',
+  '\\',
+  '\n',
+  ' ',
+  '-',
+  'hello world',
+  'ü@ü.de',
+  '\u0001',
+] as const;
 const SPACES = ['', '', '', '', '', '', ' ', '\t', '  \r '];
 
 function keyText(random: Random): string {
@@ -49,7 +142,8 @@ export function randomLine(random: Random): string {
   const object = (depth: number): string => {
     const members = Array.from({ length: random(depth === 0 ? 8 : 4) }, () => {
       const nested = depth < 3 && random(4) === 0;
-      const text = (): string => JSON.stringify(Array.from({ length: 1 + random(5) }, () => pick(random, TEXTS)).join(''));
+      const text = (): string =>
+        JSON.stringify(Array.from({ length: 1 + random(5) }, () => pick(random, TEXTS)).join(''));
       const escaped = (json: string): string =>
         random(20) === 0 ? json.replace(/[@4B]/, (char) => `\\u00${char.charCodeAt(0).toString(16)}`) : json;
       const value =
@@ -78,7 +172,8 @@ function condition(random: Random, depth = 0): string {
   const kind = random(depth < 2 ? 7 : 4);
   if (kind === 4) return `not(${condition(random, depth + 1)})`;
   if (kind > 4) return `(${condition(random, depth + 1)} ${kind === 5 ? 'and' : 'or'} ${condition(random, depth + 1)})`;
-  if (kind === 3) return `${pick(random, FIELDS)} ${pick(random, ['in', '!in'])} (${pick(random, LITERALS)}, ${pick(random, LITERALS)})`;
+  if (kind === 3)
+    return `${pick(random, FIELDS)} ${pick(random, ['in', '!in'])} (${pick(random, LITERALS)}, ${pick(random, LITERALS)})`;
   return `${pick(random, FIELDS)} ${pick(random, ['==', '!=', '<', '<=', '>', '>='])} ${pick(random, LITERALS)}`;
 }
 
@@ -139,7 +234,9 @@ export function randomPipeline(random: Random): { readonly text: string; readonl
 }
 
 export function stagesOf(text: string, program = compileRows(text, { from: 'test' })): readonly Stage[] {
-  return WAYS.map((only) => createPipelineStage({ program, text, env: {}, onError: 'keep', failed() {}, ...(only ? { only } : {}) }));
+  return WAYS.map((only) =>
+    createPipelineStage({ program, text, env: {}, onError: 'keep', failed() {}, ...(only ? { only } : {}) }),
+  );
 }
 
 export interface Outcome {
@@ -152,10 +249,19 @@ export function outcomeOf(stage: Stage, lines: readonly string[]): Outcome {
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   let end = 0;
   const ends = Uint32Array.from(lines, (line) => (end += Buffer.byteLength(line) + 1));
-  const list = { bytes, count: lines.length, ends, origins: Uint32Array.from(lines.keys()), subs: new Uint32Array(lines.length) };
+  const list = {
+    bytes,
+    count: lines.length,
+    ends,
+    origins: Uint32Array.from(lines.keys()),
+    subs: new Uint32Array(lines.length),
+  };
   const { list: made } = stage.run(list, CONTEXT) as StageResult;
   const starts = [0, ...made.ends];
-  return { lines: Array.from(made.ends, (to, n) => made.bytes.toString('utf8', starts[n], to)), origins: [...made.origins] };
+  return {
+    lines: Array.from(made.ends, (to, n) => made.bytes.toString('utf8', starts[n], to)),
+    origins: [...made.origins],
+  };
 }
 
 /** Holds the ways to each other; returns how many lines were shaped. Throws with the pipeline and the line that differ. */
@@ -166,7 +272,11 @@ export function compareWays(seed: number, lines: number): number {
     const { text, program } = randomPipeline(random);
     const given = Array.from({ length: 40 }, () => randomLine(random));
     const [bytes, values, objects] = stagesOf(text, program).map((stage) => outcomeOf(stage, given));
-    for (const [way, outcome] of [['values', values!], ['bytes', bytes!]] as const) findDifference(way, text, given, objects!, outcome); // prettier-ignore
+    for (const [way, outcome] of [
+      ['values', values!],
+      ['bytes', bytes!],
+    ] as const)
+      findDifference(way, text, given, objects!, outcome);
     done += given.length;
   }
   return done;

@@ -7,7 +7,9 @@ import { compileRows } from '../../../src/shaping/rows/program.ts';
 const plan = (text: string): BytePlan | undefined => planBytes(compileRows(text, { from: 'test' }).steps);
 
 test('plan of a pipeline of byte steps has its conditions and all its edits', () => {
-  expect(plan('where a == 1 | project-away req.headers, b | project-rename d = c | where e == "x" | extend env = "prod"')).toEqual({
+  expect(
+    plan('where a == 1 | project-away req.headers, b | project-rename d = c | where e == "x" | extend env = "prod"'),
+  ).toEqual({
     conditions: [
       { kind: 'test', field: 'a', operator: '==', literal: 1 },
       { kind: 'test', field: 'e', operator: '==', literal: 'x' },
@@ -49,7 +51,10 @@ test.for([
 
 test('field that a step changed is not read from the bytes behind it', () => {
   expect(plan('project-away req.headers | where req.id == 1')).toBeUndefined();
-  expect(plan('where a == 1 | project-rename b = a | where b == 1')).toMatchObject({ conditions: [{ field: 'a' }], edits: undefined });
+  expect(plan('where a == 1 | project-rename b = a | where b == 1')).toMatchObject({
+    conditions: [{ field: 'a' }],
+    edits: undefined,
+  });
 });
 
 test('plan of more fields than the kernel has slots for is not encoded', () => {

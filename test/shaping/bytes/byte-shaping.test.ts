@@ -29,12 +29,21 @@ test('conditions, removed, renamed, kept and constant fields take no value of an
     lines: ['{"level":30, "req":{"id":7,"url":"/a\\"b"},"msg":"x \\u00e9","env":"prod"}'],
     valued: 0,
   });
-  expect(run('project-rename message = msg2, n = level', ['{"level":30,"a":1}'])).toEqual({ lines: ['{"a":1,"n":30}'], valued: 0 });
+  expect(run('project-rename message = msg2, n = level', ['{"level":30,"a":1}'])).toEqual({
+    lines: ['{"a":1,"n":30}'],
+    valued: 0,
+  });
   expect(run('project-keep a, msg', ['{"level":30,"a":1.0 ,"b":[1,{"a":2}],"msg":"\\/"}'])).toEqual({
     lines: ['{"a":1.0,"msg":"\\/"}'],
     valued: 0,
   });
-  expect(run('where req.id in (7, 8) and not(msg == "y") or a >= 1.5', ['{"req":{"id":7},"msg":"x"}', '{"a":1.25}', '{"a":1.5}'])).toEqual({
+  expect(
+    run('where req.id in (7, 8) and not(msg == "y") or a >= 1.5', [
+      '{"req":{"id":7},"msg":"x"}',
+      '{"a":1.25}',
+      '{"a":1.5}',
+    ]),
+  ).toEqual({
     lines: ['{"req":{"id":7},"msg":"x"}', '{"a":1.5}'],
     valued: 0,
   });
@@ -56,10 +65,14 @@ test('redact reads values of those events alone that may hold a secret', () => {
     'BEARER abcdefghi',
     '\\u0061\\u0040b.com',
   ];
-  const found = run(text, held.map((each) => `{"message":"${each}"}`)); // prettier-ignore
+  const found = run(
+    text,
+    held.map((each) => `{"message":"${each}"}`),
+  );
   expect(found.valued).toBe(held.length);
   expect(found.lines.filter((line) => line.includes('[REDACTED:'))).toHaveLength(held.length);
-  for (const other of ['null', '4111111111111111', '["a@b.com"]']) expect(run(text, [`{"message":${other}}`]).valued).toBe(1);
+  for (const other of ['null', '4111111111111111', '["a@b.com"]'])
+    expect(run(text, [`{"message":${other}}`]).valued).toBe(1);
 });
 
 test.for([
@@ -70,7 +83,11 @@ test.for([
   ['an object that prints otherwise', TARGET, '{"req":{"n":1.0,"headers":{}}}'],
   ['a value that moves and prints otherwise', 'project-rename b = a', '{"a":"\\/"}'],
   ['a number that no double holds', 'project-away req.headers', '{"req":1e999}'],
-  ['more members than there is room for', TARGET, `{${Array.from({ length: 300 }, (_, n) => `"k${n}":${n}`).join(',')}}`],
+  [
+    'more members than there is room for',
+    TARGET,
+    `{${Array.from({ length: 300 }, (_, n) => `"k${n}":${n}`).join(',')}}`,
+  ],
   ["a line over the kernel's memory", TARGET, `{"level":30,"msg":"${'x'.repeat(200_000)}"}`],
 ] as const)('%s is left to the values, of this event alone', ([, text, line]) => {
   const plain = ['{"x":0,"a":0}', '{"x":1,"a":1}', '{"x":2,"a":1}'];
@@ -100,16 +117,23 @@ test.each(['where level != 20', 'where level == 20 or req.id == 7', 'where level
       '{"req.id":7}',
     ];
     // Each at every place of the steps of sixteen bytes.
-    const lines = objects.flatMap((object) => Array.from({ length: 40 }, (_, n) => object.replace('{', `{"${'x'.repeat(n)}":"",`)));
+    const lines = objects.flatMap((object) =>
+      Array.from({ length: 40 }, (_, n) => object.replace('{', `{"${'x'.repeat(n)}":"",`)),
+    );
     run(text, [...objects, ...lines]);
   },
 );
 
 test("events of a list larger than the kernel's memory keep their order", () => {
-  const lines = Array.from({ length: 9000 }, (_, n) => `{"n":${n},"level":${n % 3 === 0 ? 20 : 30},"text":"${'x'.repeat(n % 100)}"}`);
+  const lines = Array.from(
+    { length: 9000 },
+    (_, n) => `{"n":${n},"level":${n % 3 === 0 ? 20 : 30},"text":"${'x'.repeat(n % 100)}"}`,
+  );
   const { lines: shaped, valued } = run(TARGET, lines);
   expect(valued).toBe(0);
-  expect(shaped.map((line) => (JSON.parse(line) as { n: number }).n)).toEqual(lines.flatMap((_, n) => (n % 3 === 0 ? [] : [n])));
+  expect(shaped.map((line) => (JSON.parse(line) as { n: number }).n)).toEqual(
+    lines.flatMap((_, n) => (n % 3 === 0 ? [] : [n])),
+  );
 });
 
 // Symptom: a number that `project` and `project-rename` left as it was lost its form (1.50 became 1.5). Cause: its old value was not read, as no step reads it.

@@ -15,7 +15,13 @@ function shaped(text: string, line: string): string[] {
     const program = compileRows(text, { from: 'test' });
     const options = { program, text, env: {}, onError: 'dead_letter', failed() {}, ...(only && { only }) } as const;
     const bytes = Buffer.from(`${line}\n`);
-    const list = { bytes, count: 1, ends: Uint32Array.of(bytes.length), origins: new Uint32Array(1), subs: new Uint32Array(1) };
+    const list = {
+      bytes,
+      count: 1,
+      ends: Uint32Array.of(bytes.length),
+      origins: new Uint32Array(1),
+      subs: new Uint32Array(1),
+    };
     const context = { source: 'app', stream: 's', readAtMs: 0, offsetOf: () => 0 };
     const result = createPipelineStage(options).run(list, context) as StageResult;
     expect(result.failures).toEqual([]);
@@ -26,8 +32,26 @@ function shaped(text: string, line: string): string[] {
   return found[0]!;
 }
 
-const FORMS = ['1.0', '-0', '1e400', '-1E+400', '9007199254740993', '12345678901234567890', '1.10', '2e1', '"\\u0041"', '"a\\/b"', 'true', '{}', '[ ]',
-  '[1.0,-0,1e400]', '[ 1.0 , {"a":1.10,"a":2.0} ]', '{"a":1.0,"a":2.0}', '{ "\\u0061" : 1e400 , "b":[1.0] }', '{"a":{"b":{"c":[9007199254740993,"\\u0041"]}}}'] as const; // prettier-ignore
+const FORMS = [
+  '1.0',
+  '-0',
+  '1e400',
+  '-1E+400',
+  '9007199254740993',
+  '12345678901234567890',
+  '1.10',
+  '2e1',
+  '"\\u0041"',
+  '"a\\/b"',
+  'true',
+  '{}',
+  '[ ]',
+  '[1.0,-0,1e400]',
+  '[ 1.0 , {"a":1.10,"a":2.0} ]',
+  '{"a":1.0,"a":2.0}',
+  '{ "\\u0061" : 1e400 , "b":[1.0] }',
+  '{"a":{"b":{"c":[9007199254740993,"\\u0041"]}}}',
+] as const;
 /** Numbers that expressions round. */
 const isRounded = (form: string): boolean => form === '12345678901234567890';
 
@@ -62,7 +86,7 @@ const MOVES: readonly (readonly [pipeline: string, line: string, sent: string])[
   ['throttle 100 per 1s', '{"v":V}', '{"v":V}'],
   ['dedupe by a within 1s', '{"a":1,"v":V}', '{"a":1,"v":V}'],
   ['to_dataset("x")', '{"v":V}', '{"v":V}'],
-]; // prettier-ignore
+];
 
 test.each(MOVES)('%s keeps the bytes of what it moves, and of all it does not touch', (pipeline, line, sent) => {
   const isComputed = /extend|project /.test(pipeline) && /V.*V|m/.test(sent);
@@ -84,7 +108,9 @@ test.each([
 ])('%s keeps the bytes of each item', (pipeline, line, sent) => {
   const forms = FORMS.filter((form) => !isRounded(form));
   const all = forms.join(', ');
-  const expected = sent.filter((each) => !each.includes(FORMS.find(isRounded)!)).map((each) => each.replace('[V]', `[${all}]`));
+  const expected = sent
+    .filter((each) => !each.includes(FORMS.find(isRounded)!))
+    .map((each) => each.replace('[V]', `[${all}]`));
   expect(shaped(pipeline, line.replace('V', all))).toEqual(expected);
 });
 
@@ -102,7 +128,9 @@ test.each([
   ['project-rename m = o | project-rename n = m.p | extend n.a = redact(n.a, "email")', '{"o":{"p":V}}'],
   ['project-rename m = o | extend a = redact(m.a, "email") | project-away m', '{"o":V}'],
 ])('of a key that stands twice in what is moved, no earlier value comes back: %s', (pipeline, line) => {
-  expect(shaped(pipeline, line.replace('V', '{"a":"ann@b.com","a":"none","n":1.0}')).join('')).not.toContain('ann@b.com');
+  expect(shaped(pipeline, line.replace('V', '{"a":"ann@b.com","a":"none","n":1.0}')).join('')).not.toContain(
+    'ann@b.com',
+  );
 });
 
 test('a long list in rows, and a name of many dots, are printed in linear time', () => {

@@ -14,9 +14,17 @@ function shaped(pipeline: string, line: string): string {
 
 test.each([
   ['project-away password', '{"password":"s3cret","a":1,"a":2,"pass\\u0077ord":"s3cret"}', '{"a":1,"a":2}'],
-  ['project-away req.password', '{"req":{"password":"s3cret"},"req":{"b":1.0},"a":1,"a":2}', '{"req":{"b":1.0},"a":1,"a":2}'],
+  [
+    'project-away req.password',
+    '{"req":{"password":"s3cret"},"req":{"b":1.0},"a":1,"a":2}',
+    '{"req":{"b":1.0},"a":1,"a":2}',
+  ],
   ['project-away req.password', '{"req":{"password":"s3cret"},"req":7}', '{"req":7}'],
-  ['project-away req.in.password', '{"req":{"in":{"password":"s3cret"},"in":{},"k":1,"k":2}}', '{"req":{"in":{},"k":1,"k":2}}'],
+  [
+    'project-away req.in.password',
+    '{"req":{"in":{"password":"s3cret"},"in":{},"k":1,"k":2}}',
+    '{"req":{"in":{},"k":1,"k":2}}',
+  ],
   [
     'project-away a[].in.password',
     '{"a":[{"in":{"password":"s3cret"},"in":1,"k":1,"k":2},{"b":1.10}]}',

@@ -24,9 +24,17 @@ test.each([
   ['project-away req.secret', `{"req":{${SIBLINGS},"secret":1}}`, `{"req":{${SIBLINGS}}}`],
   ['project-away req.s*', `{"req":{"secret":1,${SIBLINGS}}}`, `{"req":{${SIBLINGS}}}`],
   ['project-keep req.n, req.e', `{"req":{${SIBLINGS}},"a":1}`, '{"req":{"e":1e400, "n" : 1.10}}'],
-  ['extend req.secret = mask(req.secret)', `{"req":{"secret":"abc",${SIBLINGS}}}`, `{"req":{"secret":"***",${SIBLINGS}}}`],
+  [
+    'extend req.secret = mask(req.secret)',
+    `{"req":{"secret":"abc",${SIBLINGS}}}`,
+    `{"req":{"secret":"***",${SIBLINGS}}}`,
+  ],
   ['extend req.new = 1', `{"req":{${SIBLINGS}}}`, `{"req":{${SIBLINGS},"new":1}}`],
-  ['project-away req.in.secret', `{"req":{"in":{"secret":1,${SIBLINGS}},${SIBLINGS}}}`, `{"req":{"in":{${SIBLINGS}},${SIBLINGS}}}`],
+  [
+    'project-away req.in.secret',
+    `{"req":{"in":{"secret":1,${SIBLINGS}},${SIBLINGS}}}`,
+    `{"req":{"in":{${SIBLINGS}},${SIBLINGS}}}`,
+  ],
   ['project-away req.secret', '{"req":1e400}', '{"req":1e400}'],
   ['project-rename b = a', '{"a":1e400}', '{"b":1e400}'],
   ['extend a = toreal("inf")', '{"a":1,"b":2}', '{"b":2}'],
@@ -53,15 +61,25 @@ test('dedupe tells integers apart that a float does not', () => {
 test('script keeps the bytes of what it does not touch', async () => {
   const folder = makeTree({});
   const file = `${folder}/shape.mjs`;
-  writeFileSync(file, 'export default (event) => { delete event.req.secret; event.req.list[0].b = 2; return event; };', { mode: 0o600 });
+  writeFileSync(
+    file,
+    'export default (event) => { delete event.req.secret; event.req.list[0].b = 2; return event; };',
+    { mode: 0o600 },
+  );
   const runner = await ScriptRunner.start(readScript(file));
   try {
     const stage = createScriptStage({ runner, sha256: '', onError: 'keep', failed() {} });
     const line = `{"a":1e400,"req":{"secret":1,${SIBLINGS},"list":[{"b":1,"c":1.0},[ 1.10 ]]}}\n`;
-    const list = { bytes: Buffer.from(line), count: 1, ends: Uint32Array.of(Buffer.byteLength(line)), origins: Uint32Array.of(0), subs: Uint32Array.of(0) };
+    const list = {
+      bytes: Buffer.from(line),
+      count: 1,
+      ends: Uint32Array.of(Buffer.byteLength(line)),
+      origins: Uint32Array.of(0),
+      subs: Uint32Array.of(0),
+    };
     const result = await stage.run(list, { source: 'app', stream: 's', readAtMs: 0, offsetOf: () => 0 });
     expect(result.list.bytes.toString()).toBe(`{"a":1e400,"req":{${SIBLINGS},"list":[{"b":2,"c":1.0},[ 1.10 ]]}}\n`);
   } finally {
     await runner.close();
   }
-}); // prettier-ignore
+});

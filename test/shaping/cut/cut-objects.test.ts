@@ -16,7 +16,9 @@ const OPERANDS: Readonly<Record<string, string>> = {
   'project-away': 'password',
   'project-keep': 'level, message',
 };
-const operators = QUERY_OPERATORS.filter(({ hides, only }) => hides === true && only !== 'queries').map(({ names: [name] }) => name);
+const operators = QUERY_OPERATORS.filter(({ hides, only }) => hides === true && only !== 'queries').map(
+  ({ names: [name] }) => name,
+);
 const functions = new Set([...FUNCTIONS.values()].filter(({ hides }) => hides === true).map(({ name }) => name));
 const HIDING = [
   ...operators.map((name) => `${name} ${OPERANDS[name] ?? 'no operands are known to this test'}`),
@@ -44,7 +46,10 @@ const FIELD_FORMATS: readonly (readonly [source: string, text: (secret: string) 
   ['format: logfmt', (secret) => `user=ann password=${secret}`],
   ['format: csv, csv: {columns: [user, password, more]}', (secret) => `ann,${secret},`],
   ["format: regex, regex: '^(?<user>\\w+) (?<password>\\w+) (?<more>.*)$'", (secret) => `ann ${secret}`],
-  ['format: combined', (secret) => `1.2.3.4 - ann [10/Oct/2026:13:55:36 +0000] "GET /?password=${secret} HTTP/1.1" 200 1`],
+  [
+    'format: combined',
+    (secret) => `1.2.3.4 - ann [10/Oct/2026:13:55:36 +0000] "GET /?password=${secret} HTTP/1.1" 200 1`,
+  ],
   ['formats: [logfmt, text]', (secret) => `user=ann password=${secret}`],
 ];
 
@@ -173,7 +178,11 @@ const WHOLE: Readonly<Record<string, Cut>> = {
 }; // prettier-ignore
 
 test.each(Object.entries(WHOLE))('%s is sent', async (_, { source, input }) => {
-  const [plain, hidden] = await fatesOf(source, [['extend a = 1'], ['extend a = 1 | project-away no_such_field']], input);
+  const [plain, hidden] = await fatesOf(
+    source,
+    [['extend a = 1'], ['extend a = 1 | project-away no_such_field']],
+    input,
+  );
   expect(hidden!.withheld).toEqual([]);
   expect(hidden!.sent).toBe(plain!.sent);
 });

@@ -38,7 +38,9 @@ export interface Fates {
 export async function createFates(pipelines: readonly (readonly string[])[], onError?: OnError): Promise<Fates> {
   const shapers = await Promise.all(
     pipelines.map(async (texts) => {
-      const compiled = await Promise.all(texts.map((text) => compileTransform({ kind: 'pipeline', text, path: 'test', onError } as never)));
+      const compiled = await Promise.all(
+        texts.map((text) => compileTransform({ kind: 'pipeline', text, path: 'test', onError } as never)),
+      );
       return createShaper(compiled.map((each) => each.createStage({ failed() {} })));
     }),
   );
@@ -74,16 +76,27 @@ export async function fatesOf(
   onError?: OnError,
 ): Promise<Fate[]> {
   const type = source.startsWith('type:') ? '' : 'type: stdin, ';
-  const config = loadConfigText(`
+  const config = loadConfigText(
+    `
 data_dir: /tmp/none
 sources: {app: {${type}${source}, transform: "extend a = 1"}}
 sinks: {store: {type: ingest, url: "http://127.0.0.1:9", token: x, dataset: logs}}
-`, {}); // prettier-ignore
+`,
+    {},
+  );
   const app = config.sources[0]!;
   const { fates, lane, reserve, release } = await createFates(pipelines, onError);
   const readable = Readable.from([Buffer.from(input)]);
   if (readsLines(app)) {
-    const context = { lane, streams: NO_STREAMS, clock: systemClock, log: silentLog, hostname: 'host', reserve, once: true };
+    const context = {
+      lane,
+      streams: NO_STREAMS,
+      clock: systemClock,
+      log: silentLog,
+      hostname: 'host',
+      reserve,
+      once: true,
+    };
     const reader = createStdinSource(app, context, { shaping: await loadShaping(app), input: readable });
     await reader.open();
     await reader.run();

@@ -25,17 +25,33 @@ function* simpleEmails(text: string): Generator<{ start: number; end: number }> 
 
 /** The digits doubled from the second last on, 9 taken off where that gives two, add up to a multiple of 10. */
 function isLuhn(digits: string): boolean {
-  const values = Array.from(digits, Number).toReversed().map((digit, n) => (n % 2 === 0 ? digit : digit * 2 > 9 ? digit * 2 - 9 : digit * 2)); // prettier-ignore
+  const values = Array.from(digits, Number)
+    .toReversed()
+    .map((digit, n) => (n % 2 === 0 ? digit : digit * 2 > 9 ? digit * 2 - 9 : digit * 2));
   return values.reduce((sum, value) => sum + value, 0) % 10 === 0;
 }
 
 /** The first four digits of issuers, from and to, and how many digits their numbers have. */
-// prettier-ignore
 const ISSUED: readonly (readonly [from: number, to: number, ...lengths: number[]])[] = [
-  [4000, 4999, 13, 16, 19], [5100, 5599, 16], [2221, 2720, 16], [3400, 3499, 15], [3700, 3799, 15], [3000, 3059, 14], [3600, 3699, 14], [3800, 3999, 14],
-  ...[[6011, 6011], [6440, 6599], [6200, 6299], [3528, 3589], [2200, 2204]].map(([from, to]) => [from!, to!, 16, 17, 18, 19] as const),
-  ...[5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763].map((prefix) => [prefix, prefix, 13, 14, 15, 16, 17, 18, 19] as const),
-]; // prettier-ignore
+  [4000, 4999, 13, 16, 19],
+  [5100, 5599, 16],
+  [2221, 2720, 16],
+  [3400, 3499, 15],
+  [3700, 3799, 15],
+  [3000, 3059, 14],
+  [3600, 3699, 14],
+  [3800, 3999, 14],
+  ...[
+    [6011, 6011],
+    [6440, 6599],
+    [6200, 6299],
+    [3528, 3589],
+    [2200, 2204],
+  ].map(([from, to]) => [from!, to!, 16, 17, 18, 19] as const),
+  ...[5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763].map(
+    (prefix) => [prefix, prefix, 13, 14, 15, 16, 17, 18, 19] as const,
+  ),
+];
 const SHAPE = /^(?:\d{13,19}|\d{4}(?: \d{4}){3}(?: \d{3})?|\d{4}(?:-\d{4}){3}(?:-\d{3})?|\d{4}([ -])\d{6}\1\d{4,5})$/;
 
 function* simpleCards(text: string): Generator<{ start: number; end: number }> {
@@ -87,15 +103,34 @@ test('email and credit_card find what their patterns say', () => {
 
 test('screen of each kind lets nothing through that its detector finds', () => {
   const random = seeded(7);
-  const pieces = ['Bearer abcdefg', 'basic YTpi', '://a:b@', 'eyJaaaaa.bbbbb.', 'a@b.cc', '4111111111111111', '-----BEGIN RSA PRIVATE KEY-----', `ghp_${'a'.repeat(36)}`, 'xapp-1234567890', 'sk_live_abcdefghijk', 'AIzaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'AKIAABCDEFGHIJKLMNOP', `aws_secret_key=${'a'.repeat(40)}`, ' ', 'x', '1'];
+  const pieces = [
+    'Bearer abcdefg',
+    'basic YTpi',
+    '://a:b@',
+    'eyJaaaaa.bbbbb.',
+    'a@b.cc',
+    '4111111111111111',
+    '-----BEGIN RSA PRIVATE KEY-----',
+    `ghp_${'a'.repeat(36)}`,
+    'xapp-1234567890',
+    'sk_live_abcdefghijk',
+    'AIzaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',
+    'AKIAABCDEFGHIJKLMNOP',
+    `aws_secret_key=${'a'.repeat(40)}`,
+    ' ',
+    'x',
+    '1',
+  ];
   for (const kind of REDACTION_KINDS) {
     const screen = screenOf([kind]);
     if (!screen) continue;
     const [bytes, values] = stagesOf(`extend m = redact(m, "${kind}")`);
-    const lines = Array.from({ length: 500 }, () => JSON.stringify({ m: Array.from({ length: 1 + random(4) }, () => pieces[random(pieces.length)]).join('') }));
+    const lines = Array.from({ length: 500 }, () =>
+      JSON.stringify({ m: Array.from({ length: 1 + random(4) }, () => pieces[random(pieces.length)]).join('') }),
+    );
     expect(outcomeOf(bytes!, lines)).toEqual(outcomeOf(values!, lines));
   }
-}); // prettier-ignore
+});
 
 test.for([
   ['a(.*b)?', 'a'],

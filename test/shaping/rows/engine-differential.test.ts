@@ -26,7 +26,12 @@ const events = fc.array(
     {
       a: fc.oneof(fc.integer({ min: -10, max: 10 }).map(String), fc.constant('null')),
       b: fc.integer({ min: -40, max: 40 }).map((n) => String(n + 0.25)),
-      c: fc.oneof(word, fc.constantFrom('k=1 q="x y" z=2', 'ß İ Σς', 'line\nbreak', '𝒳y𝒳', '2026-01-02T03:04:05Z', '1h30m', 'a/b')).map((text) => JSON.stringify(text)),
+      c: fc
+        .oneof(
+          word,
+          fc.constantFrom('k=1 q="x y" z=2', 'ß İ Σς', 'line\nbreak', '𝒳y𝒳', '2026-01-02T03:04:05Z', '1h30m', 'a/b'),
+        )
+        .map((text) => JSON.stringify(text)),
       d: fc.boolean().map(String),
       g: fc.oneof(fc.constantFrom(...BIG), fc.integer({ min: -3, max: 3 }).map(BigInt)).map(String),
       m: fc.constantFrom('[]', '[1,"a",null,2.5]', '["x_y"]', '[[1],{"k":2}]'),
@@ -34,13 +39,17 @@ const events = fc.array(
     { requiredKeys: [] },
   ),
   { minLength: 40, maxLength: 40 },
-); // prettier-ignore
+);
 const FIRST = { a: '1', b: '0.25', c: '"a"', d: 'true', g: '3', m: '[1]' };
 
 const COLUMNS = [
-  column('a', 'dynamic', 'int'), column('b', 'dynamic', 'real'), column('c', 'dynamic', 'string'), column('d', 'dynamic', 'bool'),
-  column('m', 'dynamic', 'json'), column('never', 'dynamic'),
-]; // prettier-ignore
+  column('a', 'dynamic', 'int'),
+  column('b', 'dynamic', 'real'),
+  column('c', 'dynamic', 'string'),
+  column('d', 'dynamic', 'bool'),
+  column('m', 'dynamic', 'json'),
+  column('never', 'dynamic'),
+];
 const { number, text, condition, any } = expressions([...COLUMNS, column('g', 'dynamic', 'int')], 2);
 /** Of a choice between integers and floats, a query divides floats and a transform what it chose; beyond 2^53 floats round. */
 const mixes = (each: string): boolean => /(?:\biff?|\biif|case|coalesce|_of)\(/.test(each) && /\/|\bg\b/.test(each);
@@ -63,17 +72,23 @@ beforeAll(async () => {
 
 /** Integers of any size as they are written. */
 const exactly = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
-  typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source) ? `${source}n` : value;
+  typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
+    ? `${source}n`
+    : value;
 const read = (json: string): unknown => JSON.parse(json, exactly);
 
 /** The cells of the named columns, row by row. */
 async function ask(pipeline: string): Promise<Record<string, unknown>[]> {
   const apl = `['rows'] | sort by seq asc ${pipeline}`;
-  const answer = await client.call('POST', '/v1/query/_apl?format=tabular&nocache=true', { body: { apl, limit: 50_000, ...RANGE } });
+  const answer = await client.call('POST', '/v1/query/_apl?format=tabular&nocache=true', {
+    body: { apl, limit: 50_000, ...RANGE },
+  });
   if (answer.status !== 200) throw new Error(`${apl}\nanswered ${answer.status}: ${answer.text}`);
   const [table] = (read(answer.text) as { tables: { fields: { name: string }[]; columns: unknown[][] }[] }).tables;
   const names = table!.fields.map(({ name }) => name);
-  return (table!.columns[0] ?? []).map((_, n) => Object.fromEntries(names.map((name, m) => [name, table!.columns[m]![n] ?? null])));
+  return (table!.columns[0] ?? []).map((_, n) =>
+    Object.fromEntries(names.map((name, m) => [name, table!.columns[m]![n] ?? null])),
+  );
 }
 
 function shaped(pipeline: string, names: readonly string[]): Record<string, unknown>[] {
@@ -92,12 +107,14 @@ const hasFloat = (...values: readonly unknown[]): boolean =>
 
 /** The last digits of floats may differ. */
 function near(found: unknown, expected: unknown): boolean {
-  if (typeof found === 'number' && typeof expected === 'number') return Math.abs(found - expected) <= 1e-9 * Math.max(1, Math.abs(expected));
-  const number = (value: unknown): unknown => (typeof value === 'string' && /^-?\d+n$/.test(value) ? Number(value.slice(0, -1)) : value);
+  if (typeof found === 'number' && typeof expected === 'number')
+    return Math.abs(found - expected) <= 1e-9 * Math.max(1, Math.abs(expected));
+  const number = (value: unknown): unknown =>
+    typeof value === 'string' && /^-?\d+n$/.test(value) ? Number(value.slice(0, -1)) : value;
   if (typeof number(found) === 'number' && typeof number(expected) === 'number' && hasFloat(found, expected))
     return near(number(found), number(expected));
   return JSON.stringify(found) === JSON.stringify(expected);
-} // prettier-ignore
+}
 
 async function compare(pipeline: string): Promise<void> {
   const found = await ask(pipeline);
@@ -105,14 +122,17 @@ async function compare(pipeline: string): Promise<void> {
   const mine = shaped(pipeline, names);
   const wrong = found.flatMap((row, n) =>
     names.flatMap((name) =>
-      near(mine[n]?.[name], row[name]) ? [] : [`${name}: rows ${JSON.stringify(mine[n]?.[name])}, engine ${JSON.stringify(row[name])}, of ${lines[n]}`],
+      near(mine[n]?.[name], row[name])
+        ? []
+        : [`${name}: rows ${JSON.stringify(mine[n]?.[name])}, engine ${JSON.stringify(row[name])}, of ${lines[n]}`],
     ),
   );
   expect(wrong.slice(0, 3), pipeline).toEqual([]);
   expect(mine.length, pipeline).toBe(found.length);
-} // prettier-ignore
+}
 
-const projected = (texts: readonly string[]): string => `| project seq, ${texts.map((each, n) => `p${n} = ${each}`).join(', ')}`;
+const projected = (texts: readonly string[]): string =>
+  `| project seq, ${texts.map((each, n) => `p${n} = ${each}`).join(', ')}`;
 
 test(`expressions agree with the engine (seed ${seed})`, { timeout: 3_600_000 }, async () => {
   await fc.assert(
@@ -141,30 +161,34 @@ test('every shared function was compared', { timeout: 3_600_000 }, async () => {
   expect(unused().never.filter((name) => SHARED.has(name))).toEqual([]);
 });
 
-test.each([
-  '| where a > 0 and d',
-  '| where not(c contains "a") | project seq, c',
-  '| extend x = a * 2, a = b | project seq, x, a',
-  '| project-away a, m | project seq, b, c',
-  '| project-keep seq, a, c*',
-  '| project-rename x = a, y = c | project seq, x, y',
-  '| project-rename a = b, b = a | project seq, a, b',
-  '| parse c with first " " rest | project seq, first, rest',
-  '| parse c with * "k=" k:long * "q=" q " z=" z | project seq, k, q, z',
-  '| parse kind=relaxed c with "k=" k:long " " rest | project seq, k, rest',
-  '| parse kind=regex c with "[a-z]" k:long @"\\s+" rest | project seq, k, rest',
-  '| parse kind=regex flags=i c with "(A)(b)?" rest | project seq, rest',
-  '| parse-where c with "a" rest | project seq, rest',
-  '| parse-kv c as (k:long, q, z:real, none) | project seq, k, q, z, none',
-  `| parse-kv c as (k, z) with (pair_delimiter=' ', kv_delimiter='=', quote='') | project seq, k, z`,
-  '| mv-expand with_itemindex=i m | sort by seq asc, i asc | project seq, i, m',
-  '| mv-expand x = m to typeof(string) limit 2 | project seq, x',
-  '| mv-expand x = m, y = m | project seq, x, y',
-].map((pipeline) => [pipeline]))('%s agrees with the engine', async (pipeline) => {
+test.each(
+  [
+    '| where a > 0 and d',
+    '| where not(c contains "a") | project seq, c',
+    '| extend x = a * 2, a = b | project seq, x, a',
+    '| project-away a, m | project seq, b, c',
+    '| project-keep seq, a, c*',
+    '| project-rename x = a, y = c | project seq, x, y',
+    '| project-rename a = b, b = a | project seq, a, b',
+    '| parse c with first " " rest | project seq, first, rest',
+    '| parse c with * "k=" k:long * "q=" q " z=" z | project seq, k, q, z',
+    '| parse kind=relaxed c with "k=" k:long " " rest | project seq, k, rest',
+    '| parse kind=regex c with "[a-z]" k:long @"\\s+" rest | project seq, k, rest',
+    '| parse kind=regex flags=i c with "(A)(b)?" rest | project seq, rest',
+    '| parse-where c with "a" rest | project seq, rest',
+    '| parse-kv c as (k:long, q, z:real, none) | project seq, k, q, z, none',
+    `| parse-kv c as (k, z) with (pair_delimiter=' ', kv_delimiter='=', quote='') | project seq, k, z`,
+    '| mv-expand with_itemindex=i m | sort by seq asc, i asc | project seq, i, m',
+    '| mv-expand x = m to typeof(string) limit 2 | project seq, x',
+    '| mv-expand x = m, y = m | project seq, x, y',
+  ].map((pipeline) => [pipeline]),
+)('%s agrees with the engine', async (pipeline) => {
   // An order is for queries; rows come in it anyway.
   const found = await ask(pipeline);
-  const names = Object.keys(found[0] ?? {}).filter((name) => name !== '_time' && name !== '_sysTime' && name !== '_rowId');
+  const names = Object.keys(found[0] ?? {}).filter(
+    (name) => name !== '_time' && name !== '_sysTime' && name !== '_rowId',
+  );
   const mine = shaped(pipeline.replace(/\| sort by [^|]*/, ''), names);
   expect(found.length).toBeGreaterThan(0);
   expect(mine).toEqual(found.map((row) => Object.fromEntries(names.map((name) => [name, row[name]]))));
-}); // prettier-ignore
+});

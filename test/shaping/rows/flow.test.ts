@@ -32,9 +32,14 @@ describe('sample', () => {
     expect(count(results)).toBeLessThan(1400);
   });
 
-  test.each([['sample 0', 0], ['sample 1', 50], ['sample 0.0', 0], ['sample 1.0', 50]] as const)('%s keeps %d of 50', (text, expected) => {
+  test.each([
+    ['sample 0', 0],
+    ['sample 1', 50],
+    ['sample 0.0', 0],
+    ['sample 1.0', 50],
+  ] as const)('%s keeps %d of 50', (text, expected) => {
     expect(count(passed(text, same(50)))).toBe(expected);
-  }); // prettier-ignore
+  });
 
   test.each(['sample 10', 'sample 1.5'])('%s is refused', (text) => {
     expect(() => compile(text)).toThrow('wanted a fraction from 0 to 1');
@@ -48,7 +53,14 @@ describe('throttle', () => {
   });
 
   test('counts each group on its own', () => {
-    expect(passed('throttle 1 per 1m by a', ['{"a":1}', '{"a":2}', '{"a":1}', '{"a":"1"}', '{}', '{}'])).toEqual([true, true, false, true, true, false]); // prettier-ignore
+    expect(passed('throttle 1 per 1m by a', ['{"a":1}', '{"a":2}', '{"a":1}', '{"a":"1"}', '{}', '{}'])).toEqual([
+      true,
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
   });
 
   test('forgets the oldest group of more than 10,000', () => {
@@ -62,7 +74,11 @@ describe('throttle', () => {
 describe('dedupe', () => {
   test('leaves out events that passed a short time before', () => {
     expect(passed('dedupe by a within 10s', same(5), 4000)).toEqual([true, false, false, true, false]);
-    expect(passed('dedupe by a, b within 10s', ['{"a":1}', '{"a":1,"b":1}', '{"b":1,"a":1}'])).toEqual([true, true, false]);
+    expect(passed('dedupe by a, b within 10s', ['{"a":1}', '{"a":1,"b":1}', '{"b":1,"a":1}'])).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   test.each(['throttle 1 per 1s', 'dedupe by a within 1s'])('%s is not deterministic', (text) => {
@@ -77,11 +93,19 @@ describe('mv-expand', () => {
     ['mv-expand a', '{"a":5,"b":0}', ['{"a":5,"b":0}']],
     ['mv-expand a', '{"b":0}', ['{"b":0}']],
     ['mv-expand a, c', '{"a":[1,2],"c":["x"]}', ['{"a":1,"c":"x"}', '{"a":2}']],
-    ['mv-expand with_itemindex=n x = a to typeof(string)', '{"a":[1,2]}', ['{"a":[1,2],"x":"1","n":0}', '{"a":[1,2],"x":"2","n":1}']],
-    ['mv-expand r = records.list | where r.ok | project r.id', '{"records":{"list":[{"ok":true,"id":1},{"ok":false,"id":2}]}}', ['{"r.id":1}']],
+    [
+      'mv-expand with_itemindex=n x = a to typeof(string)',
+      '{"a":[1,2]}',
+      ['{"a":[1,2],"x":"1","n":0}', '{"a":[1,2],"x":"2","n":1}'],
+    ],
+    [
+      'mv-expand r = records.list | where r.ok | project r.id',
+      '{"records":{"list":[{"ok":true,"id":1},{"ok":false,"id":2}]}}',
+      ['{"r.id":1}'],
+    ],
   ] as const)('%s of %s', (text, event, expected) => {
     expect(shape(text, event)).toEqual(expected);
-  }); // prettier-ignore
+  });
 
   test('of a million items is refused, unless a limit is set', () => {
     const row = () => new Map([['a', Array<number>(1_000_000).fill(1)]]);
@@ -153,7 +177,11 @@ describe('secrets', () => {
   test.each([
     ['extend m = redact(m, "email")', '{"m":"a@b.com, 10.0.0.1"}', '{"m":"[REDACTED:email], 10.0.0.1"}'],
     ['extend m = redact(m)', '{"m":"a@b.com, 10.0.0.1"}', '{"m":"[REDACTED:email], [REDACTED:ipv4]"}'],
-    [String.raw`extend m = redact(m, @"ticket=/T-\d+/", "/x+/")`, '{"m":"T-12 xxx"}', '{"m":"[REDACTED:ticket] [REDACTED:pattern]"}'],
+    [
+      String.raw`extend m = redact(m, @"ticket=/T-\d+/", "/x+/")`,
+      '{"m":"T-12 xxx"}',
+      '{"m":"[REDACTED:ticket] [REDACTED:pattern]"}',
+    ],
     ['extend m = redact(m, "email")', '{"m":null}', '{}'],
     ['extend m = redact(m, "credit_card")', '{"m":4111111111111111}', '{"m":"[REDACTED:credit_card]"}'],
     ['extend m = mask(m, 4)', '{"m":"4111111111111111"}', '{"m":"************1111"}'],

@@ -35,7 +35,10 @@ test.each([
 });
 
 test('a float that a step made stays one in the next', () => {
-  const [row] = compileRows('extend x = 8.0 / 2 | extend y = x / 8, z = gettype(x)', { from: 'test' }).run(rowOf('{}'), context);
+  const [row] = compileRows('extend x = 8.0 / 2 | extend y = x / 8, z = gettype(x)', { from: 'test' }).run(
+    rowOf('{}'),
+    context,
+  );
   expect(writeJson(Object.fromEntries(row!))).toBe('{"x":4,"y":0.5,"z":"real"}');
 });
 
@@ -45,6 +48,7 @@ test('invalid units of a text become U+FFFD at the latest where bytes are made o
 });
 
 test('a regular expression from a field does not match when it has more than 256 characters, as each may cost as much as the text', () => {
-  const found = (length: number): string => valueOf('a matches regex b', JSON.stringify({ a: 'x'.repeat(999), b: 'x'.repeat(length) }));
+  const found = (length: number): string =>
+    valueOf('a matches regex b', JSON.stringify({ a: 'x'.repeat(999), b: 'x'.repeat(length) }));
   expect([found(MAX_FIELD_PATTERN_CHARS), found(MAX_FIELD_PATTERN_CHARS + 1)]).toEqual(['true', 'false']);
 });

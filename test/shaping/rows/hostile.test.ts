@@ -11,22 +11,70 @@ import { context, shape } from './support.ts';
 const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const runs = Number(process.env['TAILRACE_FUZZ_TRANSFORMS'] ?? 3000);
 
-const flow = fc.constantFrom('sample 0.5', 'sample 0.5 by a', 'throttle 2 per 1s by m', 'dedupe by a, j within 1s', 'to_dataset(c)', 'mv-expand j', 'mv-expand j[0], m limit 2', 'parse c with a "x" b:long *', 'parse-kv c as (a, b:bool)', 'extend c = redact(c)', 'extend c = hash(c, env("KEY"))', 'project-rename a = b, b = a', 'project-keep o.p, j*'); // prettier-ignore
+const flow = fc.constantFrom(
+  'sample 0.5',
+  'sample 0.5 by a',
+  'throttle 2 per 1s by m',
+  'dedupe by a, j within 1s',
+  'to_dataset(c)',
+  'mv-expand j',
+  'mv-expand j[0], m limit 2',
+  'parse c with a "x" b:long *',
+  'parse-kv c as (a, b:bool)',
+  'extend c = redact(c)',
+  'extend c = hash(c, env("KEY"))',
+  'project-rename a = b, b = a',
+  'project-keep o.p, j*',
+);
 /** Those that transforms take, too. */
 const rowwise = likely.filter((query) => !/\| (?:summarize|sort|top|take|distinct|count|sample)|bin_auto/.test(query));
 const text = fc.oneof(
   { arbitrary: rowwise.map((query) => query.replace("['#'] | ", '')), weight: 4 },
-  fc.tuple(rowwise, flow, flow).map(([query, first, last]) => [first, ...query.split(' | ').slice(1), last].join(' | ')),
+  fc
+    .tuple(rowwise, flow, flow)
+    .map(([query, first, last]) => [first, ...query.split(' | ').slice(1), last].join(' | ')),
   likely.map((query) => query.replace("['#'] | ", '')),
   anything,
 );
 
 const value: fc.Arbitrary<Value> = fc.letrec((tie) => ({
-  value: fc.oneof({ maxDepth: 3 },
-    fc.constantFrom<Value>(null, true, false, 0, -0, 1, -1, 0.5, 1e308, 5e-324, 2 ** 53, 1e19, '', 'x', '\ud800', '\0', 'ß', '2026-01-01', '1h', '[1]', 2n ** 63n, -(2n ** 63n), 2n ** 200n),
-    fc.string({ unit: 'binary', maxLength: 12 }), fc.array(tie('value'), { maxLength: 3 }), fc.dictionary(fc.constantFrom('p', 'x', '__proto__', 'a.b', ''), tie('value'), { maxKeys: 3 })),
-})).value as fc.Arbitrary<Value>; // prettier-ignore
-const row = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'j', 'm', 'o', 'o.p', '_time', '__proto__', 'x'), value, { maxKeys: 8 }).map((fields): Row => new Map(Object.entries(fields))); // prettier-ignore
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom<Value>(
+      null,
+      true,
+      false,
+      0,
+      -0,
+      1,
+      -1,
+      0.5,
+      1e308,
+      5e-324,
+      2 ** 53,
+      1e19,
+      '',
+      'x',
+      '\ud800',
+      '\0',
+      'ß',
+      '2026-01-01',
+      '1h',
+      '[1]',
+      2n ** 63n,
+      -(2n ** 63n),
+      2n ** 200n,
+    ),
+    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('p', 'x', '__proto__', 'a.b', ''), tie('value'), { maxKeys: 3 }),
+  ),
+})).value as fc.Arbitrary<Value>;
+const row = fc
+  .dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'j', 'm', 'o', 'o.p', '_time', '__proto__', 'x'), value, {
+    maxKeys: 8,
+  })
+  .map((fields): Row => new Map(Object.entries(fields)));
 
 test(`random transforms over random events fail only as they may (seed ${seed})`, () => {
   const counts = { refused: 0, failed: 0, ran: 0 };
@@ -55,7 +103,9 @@ test(`random transforms over random events fail only as they may (seed ${seed})`
     }),
     { seed, numRuns: runs },
   );
-  process.stdout.write(`transforms: ${counts.refused} refused, ${counts.ran} events shaped, ${counts.failed} failed, seed ${seed}\n`);
+  process.stdout.write(
+    `transforms: ${counts.refused} refused, ${counts.ran} events shaped, ${counts.failed} failed, seed ${seed}\n`,
+  );
   expect(counts.ran).toBeGreaterThan(runs / 20);
 });
 
@@ -84,11 +134,16 @@ describe('a text of a mebibyte', () => {
     'extend x = strcat(message, message, message, message, message, message, message, message, message, message, message, message, message, message, message, message, message)',
     'extend x = replace_regex("a{16}", "$0$0$0$0$0$0$0$0$0$0$0$0$0$0$0$0$0$0$0$0", message)',
   ])('%s is refused where it would be too long', (transform) => {
-    expect(() => run(transform, 'a'.repeat(MIB))).toThrow('extend at 1:1: the text would be longer than 16777216 characters');
+    expect(() => run(transform, 'a'.repeat(MIB))).toThrow(
+      'extend at 1:1: the text would be longer than 16777216 characters',
+    );
   });
 });
 
 test('an event of deeply nested arrays does not break what does not look into it', () => {
-  const deep = new Map<string, Value>([['a', 1], ['j', JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as Value]]); // prettier-ignore
+  const deep = new Map<string, Value>([
+    ['a', 1],
+    ['j', JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as Value],
+  ]);
   expect(compileRows('where a == 1 | extend b = a + 1', { from: 'test' }).run(deep, context)).toHaveLength(1);
 });

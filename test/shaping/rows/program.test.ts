@@ -22,11 +22,23 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
   ['extend x = 1.0 / 0, y = log(0), z = sqrt(-1)', '{}', ['{}']],
   ['extend big = n + 1', '{"n":9007199254740993}', ['{"n":9007199254740993,"big":9007199254740994}']],
   ['extend big = n + 1', '{"n":9223372036854775807}', ['{"n":9223372036854775807,"big":-9223372036854775808}']],
-  ['extend t = todatetime("2026-01-02T03:04:05.000000006Z"), d = 90s', '{}', ['{"t":"2026-01-02T03:04:05.000000006Z","d":"1m30s"}']],
-  ['extend h = hourofday(_time)', '{"_time":"2026-03-29T03:30:00+03:00"}', ['{"_time":"2026-03-29T03:30:00+03:00","h":0}']],
+  [
+    'extend t = todatetime("2026-01-02T03:04:05.000000006Z"), d = 90s',
+    '{}',
+    ['{"t":"2026-01-02T03:04:05.000000006Z","d":"1m30s"}'],
+  ],
+  [
+    'extend h = hourofday(_time)',
+    '{"_time":"2026-03-29T03:30:00+03:00"}',
+    ['{"_time":"2026-03-29T03:30:00+03:00","h":0}'],
+  ],
   ['extend h = hourofday(_time)', '{"_time":1700000000}', ['{"_time":1700000000,"h":22}']],
   ['extend _time = _time + 1h', '{"_time":"2026-01-02T03:04:05Z"}', ['{"_time":"2026-01-02T04:04:05Z"}']],
-  ['extend late = now() - _time', '{"_time":"2026-11-22T16:08:48.5Z"}', ['{"_time":"2026-11-22T16:08:48.5Z","late":"500ms"}']],
+  [
+    'extend late = now() - _time',
+    '{"_time":"2026-11-22T16:08:48.5Z"}',
+    ['{"_time":"2026-11-22T16:08:48.5Z","late":"500ms"}'],
+  ],
   ['extend req.id = 1', '{"req":{"a":1}}', ['{"req":{"a":1,"id":1}}']],
   ['extend req.id = 1', '{"req.a":1}', ['{"req.a":1,"req.id":1}']],
   ['extend id = req.id', '{"req":{"id":5}}', ['{"req":{"id":5},"id":5}']],
@@ -110,14 +122,19 @@ describe('properties', () => {
 test('fields that swap their places all stay, top-level and nested ones, whatever the order', () => {
   const places = ['a', 'b', 'o.a', 'o.b'];
   const orders = (rest: readonly string[]): string[][] =>
-    rest.length === 0 ? [[]] : rest.flatMap((first) => orders(rest.filter((each) => each !== first)).map((others) => [first, ...others]));
+    rest.length === 0
+      ? [[]]
+      : rest.flatMap((first) => orders(rest.filter((each) => each !== first)).map((others) => [first, ...others]));
   const event = '{"a":"a","b":"b","o":{"a":"o.a","b":"o.b"}}';
   for (const targets of orders(places))
     for (const turn of [0, 1]) {
       const pairs = places.map((from, n) => `${targets[n]} = ${from}`);
       const text = `project-rename ${(turn ? pairs.reverse() : pairs).join(', ')} | project ${places.map((each, n) => `v${n} = ${each}`).join(', ')}`;
       const values = places.map((each) => places[targets.indexOf(each)]);
-      expect([text, ...shape(text, event)]).toEqual([text, JSON.stringify(Object.fromEntries(values.map((value, n) => [`v${n}`, value])))]);
+      expect([text, ...shape(text, event)]).toEqual([
+        text,
+        JSON.stringify(Object.fromEntries(values.map((value, n) => [`v${n}`, value]))),
+      ]);
     }
 });
 
@@ -174,7 +191,10 @@ describe('mistakes', () => {
     ['where a is null', 'found "is"; write isnull(field) or isnotnull(field)'],
     ['where a == 1\nproject-away b', 'found "project-away" without | before it; write | project-away'],
     ['extend b = lower(a)', 'unknown function "lower"; write tolower'],
-    ['redact a', 'redact works in queries only, which see many events; it is a function: extend message = redact(message, …)'],
+    [
+      'redact a',
+      'redact works in queries only, which see many events; it is a function: extend message = redact(message, …)',
+    ],
     ['where constructor(a)', 'unknown function "constructor"'],
   ])('what other languages write is answered with what to write here: %s', (text, wanted) => {
     const [problem, ...others] = problemsOf(text);

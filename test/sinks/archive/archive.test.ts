@@ -16,7 +16,15 @@ const readAtMs = Date.parse('2026-11-27T01:59:59Z');
 const never = new AbortController().signal;
 
 function parcelOf(changes: Partial<Parcel> = {}): Parcel {
-  return { key: 'a1', dataset: 'logs', events: 2, body: Buffer.from('{"n":1}\n{"n":2}\n'), encoding: 'identity', readAtMs, ...changes };
+  return {
+    key: 'a1',
+    dataset: 'logs',
+    events: 2,
+    body: Buffer.from('{"n":1}\n{"n":2}\n'),
+    encoding: 'identity',
+    readAtMs,
+    ...changes,
+  };
 }
 
 /** Each is a process of its own: it knows only the files on disk. */
@@ -49,7 +57,8 @@ test('archive writes a batch under its key into the hour of its first event, and
 test('archive that is sent a batch again has one file and one line for it, in another process, too', async () => {
   const path = makeTree({});
   const sink = sinkOf(path);
-  for (const each of [sink, sink, sinkOf(path)]) expect((await each.send(parcelOf(), never)).outcome.kind).toBe('delivered');
+  for (const each of [sink, sink, sinkOf(path)])
+    expect((await each.send(parcelOf(), never)).outcome.kind).toBe('delivered');
   expect(readdirSync(join(path, 'logs', HOUR)).sort()).toEqual(['a1.ndjson.zst', 'manifest.ndjson']);
   expect(manifestOf(path)).toHaveLength(1);
 });
@@ -59,7 +68,8 @@ test.each([
   ['the manifest is not there', (hour: string) => rmSync(join(hour, 'manifest.ndjson'))],
   [
     'the line was cut off',
-    (hour: string) => writeFileSync(join(hour, 'manifest.ndjson'), readFileSync(join(hour, 'manifest.ndjson')).subarray(0, -9)),
+    (hour: string) =>
+      writeFileSync(join(hour, 'manifest.ndjson'), readFileSync(join(hour, 'manifest.ndjson')).subarray(0, -9)),
   ],
 ])('archive makes the manifest complete after a crash: %s', async (_, crash) => {
   const path = makeTree({});
@@ -72,11 +82,14 @@ test.each([
   expect(readdirSync(join(path, 'logs', HOUR)).sort()).toEqual(['a1.ndjson.zst', 'manifest.ndjson']);
 });
 
-test.each(['..', '../../etc', 'a/b', '', '.hidden', 'a\0b'])('archive makes no folder of the dataset name %j', async (dataset) => {
-  const path = join(makeTree({}), 'archive');
-  expect((await sinkOf(path).send(parcelOf({ dataset }), never)).outcome.kind).toBe('bisect');
-  expect(existsSync(path)).toBe(false);
-});
+test.each(['..', '../../etc', 'a/b', '', '.hidden', 'a\0b'])(
+  'archive makes no folder of the dataset name %j',
+  async (dataset) => {
+    const path = join(makeTree({}), 'archive');
+    expect((await sinkOf(path).send(parcelOf({ dataset }), never)).outcome.kind).toBe('bisect');
+    expect(existsSync(path)).toBe(false);
+  },
+);
 
 test('archive removes the oldest hours over max_bytes, never the one of the batch, and leaves other files alone', async () => {
   const path = makeTree({ 'logs/notes.txt': 'mine' });
@@ -90,8 +103,16 @@ test('archive removes the oldest hours over max_bytes, never the one of the batc
   expect(readdirSync(join(path, 'logs', '2026-11-27')).sort()).toEqual(['03', '04']);
   expect(readFileSync(join(path, 'logs/notes.txt'), 'utf8')).toBe('mine');
   // Larger than max_bytes alone.
-  const large = parcelOf({ key: 'large', readAtMs: readAtMs + 4 * 3_600_000, body: Buffer.alloc(800, '{"n":1}\n'), events: 100 });
-  expect((await sink.send(large, never)).outcome).toMatchObject({ kind: 'delivered', facts: { archive_removed_hours_total: 2 } });
+  const large = parcelOf({
+    key: 'large',
+    readAtMs: readAtMs + 4 * 3_600_000,
+    body: Buffer.alloc(800, '{"n":1}\n'),
+    events: 100,
+  });
+  expect((await sink.send(large, never)).outcome).toMatchObject({
+    kind: 'delivered',
+    facts: { archive_removed_hours_total: 2 },
+  });
   expect(readdirSync(join(path, 'logs', '2026-11-27', '05')).sort()).toEqual(['large.ndjson', 'manifest.ndjson']);
 });
 
@@ -105,9 +126,13 @@ test('archive removes hours older than keep, those of an earlier process include
 
 test('archive tries again within a second of a full disk that has room again, and names no HTTP status', async () => {
   const path = makeTree({});
-  const { sinks } = loadConfigText(`sources: {in: {type: stdin}}\nsinks: {keep: {type: archive, path: "${path}", dataset: logs}}`, {});
+  const { sinks } = loadConfigText(
+    `sources: {in: {type: stdin}}\nsinks: {keep: {type: archive, path: "${path}", dataset: logs}}`,
+    {},
+  );
   expect(sinks[0]?.retry).toEqual({ initialBackoffMs: 250, maxBackoffMs: 1000, maxElapsedMs: Infinity });
-  for (const changes of [{}, { dataset: '..' }]) expect(await sinkOf(path).send(parcelOf(changes), never)).not.toHaveProperty('status');
+  for (const changes of [{}, { dataset: '..' }])
+    expect(await sinkOf(path).send(parcelOf(changes), never)).not.toHaveProperty('status');
 });
 
 test('archive on a full disk pauses with nothing half written, and goes on when there is room', async () => {

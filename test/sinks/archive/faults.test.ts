@@ -13,7 +13,13 @@ import { SteppedClock } from '../../support/stepped-clock.ts';
 import { mountTmpfs } from '../../support/tmpfs.ts';
 
 /** `dies`: so does every call after it. */
-const disk = vi.hoisted(() => ({ failsAt: Infinity, dies: false, code: 'EIO', calls: [] as string[], synced: new Set<string>() }));
+const disk = vi.hoisted(() => ({
+  failsAt: Infinity,
+  dies: false,
+  code: 'EIO',
+  calls: [] as string[],
+  synced: new Set<string>(),
+}));
 
 vi.mock('node:fs/promises', async (load) => {
   type Call = (...given: unknown[]) => Promise<unknown>;
@@ -29,7 +35,8 @@ vi.mock('node:fs/promises', async (load) => {
     };
   const real = await load<Record<string, Call>>();
   const mocked: Record<string, unknown> = { ...real };
-  for (const name of ['mkdir', 'rename', 'rm', 'rmdir', 'truncate', 'readdir', 'readFile']) mocked[name] = counted(name, real[name]!);
+  for (const name of ['mkdir', 'rename', 'rm', 'rmdir', 'truncate', 'readdir', 'readFile'])
+    mocked[name] = counted(name, real[name]!);
   mocked['open'] = counted('open', async (...given) => {
     const file = (await real['open']!(...given)) as Record<string, Call>;
     const sync = file['sync']!.bind(file);
@@ -56,7 +63,11 @@ const parcels = [0, 0, 1, 2, 2, 3].map((hour, n): Parcel => ({
 function open(path: string): Sink {
   const clock = new SteppedClock();
   clock.now = () => Date.parse('2026-11-27T05:00:00Z');
-  return createArchiveSink({ id: 'keep', compression: 'none', path, maxBytes: 3 * body.length, keepMs: undefined }, clock, silentLog);
+  return createArchiveSink(
+    { id: 'keep', compression: 'none', path, maxBytes: 3 * body.length, keepMs: undefined },
+    clock,
+    silentLog,
+  );
 }
 
 /** Sends them in order, each until it is delivered; the times that one was not. */
@@ -78,7 +89,9 @@ async function complaints(path: string): Promise<string[]> {
   const proof = await proveArchive(path, []);
   const wrong = proof.faults.map(({ path: file, why }) => `${file}: ${why}`);
   if (proof.unlisted + proof.unfinished > 0) wrong.push(`${proof.unlisted} unlisted, ${proof.unfinished} unfinished`);
-  const lines = globSync(join(path, '*/*/*/manifest.ndjson')).flatMap((file) => readFileSync(file, 'utf8').trimEnd().split('\n'));
+  const lines = globSync(join(path, '*/*/*/manifest.ndjson')).flatMap((file) =>
+    readFileSync(file, 'utf8').trimEnd().split('\n'),
+  );
   const files = globSync(join(path, '*/*/*/*')).map((file) => basename(file));
   const listed = lines.map((line) => (JSON.parse(line) as { file: string }).file);
   if (
@@ -109,25 +122,29 @@ async function countCalls(root: string): Promise<number> {
   return calls;
 }
 
-test.each(['ENOSPC', 'EIO', 'ENOENT'])('archive takes %s at any call as nothing but a delay, and sums up what it removed', async (code) => {
-  const root = mountTmpfs(16_384);
-  const calls = await countCalls(root);
-  const wrong: string[] = [];
-  for (let nth = 1; nth <= calls; nth++) {
-    const path = join(root, String(nth));
-    Object.assign(disk, { failsAt: nth, code, calls: [] });
-    const pauses = await sendAll(open(path), 3);
-    const name = `${nth} ${disk.calls[nth - 1]}`;
-    disk.failsAt = Infinity;
-    if (pauses > 1) wrong.push(`${name}: paused ${pauses} times`);
-    wrong.push(...(await complaints(path)).map((each) => `${name}: ${each}`));
-    const { held, removed } = await proveArchive(path, []);
-    const sum = held.batches + (removed['max_bytes']?.batches ?? 0);
-    // Where it seems to be gone others removed it.
-    if (code !== 'ENOENT' && sum !== parcels.length) wrong.push(`${name}: ${sum} of ${parcels.length} are held or were removed`);
-  }
-  expect(wrong).toEqual([]);
-});
+test.each(['ENOSPC', 'EIO', 'ENOENT'])(
+  'archive takes %s at any call as nothing but a delay, and sums up what it removed',
+  async (code) => {
+    const root = mountTmpfs(16_384);
+    const calls = await countCalls(root);
+    const wrong: string[] = [];
+    for (let nth = 1; nth <= calls; nth++) {
+      const path = join(root, String(nth));
+      Object.assign(disk, { failsAt: nth, code, calls: [] });
+      const pauses = await sendAll(open(path), 3);
+      const name = `${nth} ${disk.calls[nth - 1]}`;
+      disk.failsAt = Infinity;
+      if (pauses > 1) wrong.push(`${name}: paused ${pauses} times`);
+      wrong.push(...(await complaints(path)).map((each) => `${name}: ${each}`));
+      const { held, removed } = await proveArchive(path, []);
+      const sum = held.batches + (removed['max_bytes']?.batches ?? 0);
+      // Where it seems to be gone others removed it.
+      if (code !== 'ENOENT' && sum !== parcels.length)
+        wrong.push(`${name}: ${sum} of ${parcels.length} are held or were removed`);
+    }
+    expect(wrong).toEqual([]);
+  },
+);
 
 test('archive leaves nothing half done when the process is killed before any call, and a second one sends all again', async () => {
   const root = mountTmpfs(16_384);

@@ -25,7 +25,11 @@ const parcelOf = (key: string, hour: number, changes: Partial<Parcel> = {}): Par
 function sinkOf(path: string, changes: Partial<ArchiveConfig> = {}, nowMs = NOW): Sink {
   const clock = new SteppedClock();
   clock.now = () => nowMs;
-  return createArchiveSink({ id: 'keep', compression: 'none', path, maxBytes: undefined, keepMs: undefined, ...changes }, clock, silentLog);
+  return createArchiveSink(
+    { id: 'keep', compression: 'none', path, maxBytes: undefined, keepMs: undefined, ...changes },
+    clock,
+    silentLog,
+  );
 }
 
 async function send(sink: Sink, ...parcels: Parcel[]): Promise<string[]> {
@@ -34,7 +38,10 @@ async function send(sink: Sink, ...parcels: Parcel[]): Promise<string[]> {
   return kinds;
 }
 
-const hoursIn = (path: string): string[] => readdirSync(join(path, 'logs')).flatMap((day) => readdirSync(join(path, 'logs', day)).map((hour) => `${day}/${hour}`)); // prettier-ignore
+const hoursIn = (path: string): string[] =>
+  readdirSync(join(path, 'logs')).flatMap((day) =>
+    readdirSync(join(path, 'logs', day)).map((hour) => `${day}/${hour}`),
+  );
 
 test('archive on a disk that is full after any page has no batch twice, and none without its line, once there is room', async () => {
   const large = Buffer.alloc(2 * PAGE_BYTES + 1, body);
@@ -50,7 +57,12 @@ test('archive on a disk that is full after any page has no batch twice, and none
     await send(sink, parcel, parcel);
     free();
     expect(await send(sink, parcel)).toEqual(['delivered']);
-    expect(await proveArchive(path, [])).toMatchObject({ held: { batches: 2 }, unlisted: 0, unfinished: 0, fault_count: 0 });
+    expect(await proveArchive(path, [])).toMatchObject({
+      held: { batches: 2 },
+      unlisted: 0,
+      unfinished: 0,
+      fault_count: 0,
+    });
   }
 });
 
@@ -67,7 +79,9 @@ test('archive whose clock was years ahead removes the hours of that time first',
   const path = makeTree({});
   const keys = { maxBytes: 3 * body.length };
   const ahead = 24 * 365 * 4;
-  expect(await send(sinkOf(path, keys, NOW + ahead * HOUR_MS), ...[0, 1, 2].map((n) => parcelOf(`f${n}`, ahead + n)))).toHaveLength(3);
+  expect(
+    await send(sinkOf(path, keys, NOW + ahead * HOUR_MS), ...[0, 1, 2].map((n) => parcelOf(`f${n}`, ahead + n))),
+  ).toHaveLength(3);
   await send(sinkOf(path, keys), ...[0, 1, 2].map((n) => parcelOf(`k${n}`, n - 2)));
   expect(hoursIn(path)).toEqual(['2026-11-27/03', '2026-11-27/04', '2026-11-27/05']);
 });
@@ -88,7 +102,8 @@ test('two agents on one folder deliver every batch and remove hours beside each 
     agents.map(async (sink, agent) => {
       for (let n = 0; n < 60; n++) {
         const parcel = parcelOf(`${agent}-${n}`, Math.floor(n / 10) - 6);
-        for (let tries = 0; (await send(sink, parcel))[0] !== 'delivered'; tries++) if (tries === 3) return lost.add(parcel.key);
+        for (let tries = 0; (await send(sink, parcel))[0] !== 'delivered'; tries++)
+          if (tries === 3) return lost.add(parcel.key);
       }
       return lost;
     }),
@@ -140,20 +155,34 @@ test.each(['-', '--', '-rf', '01', '2026-11-27', 'manifest', 'constructor', 'CON
   },
 );
 
-test.each(['a'.repeat(129), '.', 'a.b', 'a b', 'a\n', 'ä', '__proto__', '%2e%2e', String.raw`..\x`, '\u202Ea', 'a:b', '~', '$HOME'])(
-  'archive makes no folder of the dataset name %j',
-  async (dataset) => {
+test.each([
+  'a'.repeat(129),
+  '.',
+  'a.b',
+  'a b',
+  'a\n',
+  'ä',
+  '__proto__',
+  '%2e%2e',
+  String.raw`..\x`,
+  '\u202Ea',
+  'a:b',
+  '~',
+  '$HOME',
+])('archive makes no folder of the dataset name %j', async (dataset) => {
+  const path = makeTree({});
+  expect(await send(sinkOf(path), parcelOf('a', 0, { dataset }))).toEqual(['bisect']);
+  expect(readdirSync(path)).toEqual([]);
+});
+
+test.each(['', '..', 'a/b', '.a', 'a\0', 'a\n', 'k'.repeat(129), 'a.ndjson'])(
+  'archive makes no file of the key %j',
+  async (key) => {
     const path = makeTree({});
-    expect(await send(sinkOf(path), parcelOf('a', 0, { dataset }))).toEqual(['bisect']);
+    expect(await send(sinkOf(path), parcelOf(key, 0))).toEqual(['bisect']);
     expect(readdirSync(path)).toEqual([]);
   },
 );
-
-test.each(['', '..', 'a/b', '.a', 'a\0', 'a\n', 'k'.repeat(129), 'a.ndjson'])('archive makes no file of the key %j', async (key) => {
-  const path = makeTree({});
-  expect(await send(sinkOf(path), parcelOf(key, 0))).toEqual(['bisect']);
-  expect(readdirSync(path)).toEqual([]);
-});
 
 test('archive leaves hidden files of others alone when it tidies up after a crash', async () => {
   const path = makeTree({});

@@ -25,7 +25,11 @@ const rows: [name: string, answer: Answer, expected: object][] = [
   [
     '200 with all ingested',
     answer(200, result(3, 0)),
-    { kind: 'delivered', stored: 3, facts: { ingest_processed_bytes_total: 100, ingest_blocks_created_total: 1, ingest_wal_length: 2 } },
+    {
+      kind: 'delivered',
+      stored: 3,
+      facts: { ingest_processed_bytes_total: 100, ingest_blocks_created_total: 1, ingest_wal_length: 2 },
+    },
   ],
   [
     '200 with failures',
@@ -57,7 +61,11 @@ const rows: [name: string, answer: Answer, expected: object][] = [
   ],
   ['an unknown failure', { kind: 'failure', code: '', message: 'odd' }, { kind: 'retry', reason: 'network' }],
   ['the own timeout', { kind: 'failure', code: 'E_TIMEOUT', message: 'none' }, { kind: 'retry', reason: 'timeout' }],
-  ['undici’s connect timeout', { kind: 'failure', code: 'UND_ERR_CONNECT_TIMEOUT', message: '' }, { kind: 'retry', reason: 'timeout' }],
+  [
+    'undici’s connect timeout',
+    { kind: 'failure', code: 'UND_ERR_CONNECT_TIMEOUT', message: '' },
+    { kind: 'retry', reason: 'timeout' },
+  ],
   ['the system’s timeout', { kind: 'failure', code: 'ETIMEDOUT', message: '' }, { kind: 'retry', reason: 'timeout' }],
   ['401', answer(401), { kind: 'pause', reason: 'unauthorized' }],
   ['403', answer(403), { kind: 'pause', reason: 'unauthorized' }],
@@ -67,7 +75,11 @@ const rows: [name: string, answer: Answer, expected: object][] = [
     answer(400, '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'),
     { kind: 'retry', reason: 'bad_answer', fix: 'write https:// in url' },
   ],
-  ['400 of Go to the same', answer(400, 'Client sent an HTTP request to an HTTPS server.\n'), { kind: 'retry', reason: 'bad_answer' }],
+  [
+    '400 of Go to the same',
+    answer(400, 'Client sent an HTTP request to an HTTPS server.\n'),
+    { kind: 'retry', reason: 'bad_answer' },
+  ],
   ['413', answer(413), { kind: 'halve' }],
   ['415', answer(415), { kind: 'bisect' }],
   ['301', answer(301, '', { location: 'http://elsewhere/' }), { kind: 'retry', reason: 'bad_answer' }],
@@ -120,7 +132,14 @@ test('classify takes odd numbers beside the counts as zero', () => {
 });
 
 test('classify keeps only the readable ones of the named failures', () => {
-  const failures = [null, 7, 'x', { index: -1 }, { index: 1.5, error: 5 }, { index: 2, timestamp: 3, error: 'e'.repeat(10_000) }];
+  const failures = [
+    null,
+    7,
+    'x',
+    { index: -1 },
+    { index: 1.5, error: 5 },
+    { index: 2, timestamp: 3, error: 'e'.repeat(10_000) },
+  ];
   const outcome = classify(answer(200, result(0, 3, { failures })), 3, NOW);
   expect(outcome).toMatchObject({
     kind: 'partial',
@@ -156,8 +175,16 @@ const delays: [name: string, headers: Record<string, string>, afterMs: number | 
   ['a reset time that is none', { 'x-ratelimit-reset': 'later' }, undefined],
   // Symptom: on a machine whose clock is an hour slow, each such answer held the sink for an hour. Cause: the service's time was compared with the
   // machine's. Fix: with its own, where it tells it and they differ by more than the second that it is rounded to.
-  ['a date of a service that is ahead', { 'retry-after': 'Sat, 21 Nov 2026 18:00:30 GMT', date: 'Sat, 21 Nov 2026 18:00:00 GMT' }, 30_000],
-  ['a date of a service that is behind', { 'retry-after': 'Sat, 21 Nov 2026 16:00:30 GMT', date: 'Sat, 21 Nov 2026 16:00:00 GMT' }, 30_000],
+  [
+    'a date of a service that is ahead',
+    { 'retry-after': 'Sat, 21 Nov 2026 18:00:30 GMT', date: 'Sat, 21 Nov 2026 18:00:00 GMT' },
+    30_000,
+  ],
+  [
+    'a date of a service that is behind',
+    { 'retry-after': 'Sat, 21 Nov 2026 16:00:30 GMT', date: 'Sat, 21 Nov 2026 16:00:00 GMT' },
+    30_000,
+  ],
   [
     'a date of a service that is a moment behind',
     { 'retry-after': 'Sat, 21 Nov 2026 17:00:30 GMT', date: 'Sat, 21 Nov 2026 16:59:59 GMT' },
@@ -202,13 +229,20 @@ test('classify never throws, and never says delivered but for a 200 whose counts
   );
   const headers = fc.dictionary(fc.constantFrom('retry-after', 'x-ratelimit-reset', 'location'), fc.string());
   fc.assert(
-    fc.property(fc.integer({ min: 100, max: 599 }), bodies, headers, fc.integer({ min: 1, max: 5 }), (status, body, head, n) => {
-      const outcome = classify(answer(status, body, head), n, NOW);
-      if (outcome.kind === 'retry' && outcome.afterMs !== undefined) expect(outcome.afterMs).toBeGreaterThanOrEqual(0);
-      if (outcome.kind !== 'delivered') return;
-      expect(status).toBe(200);
-      expect(JSON.parse(body)).toMatchObject({ ingested: n, failed: 0 });
-    }),
+    fc.property(
+      fc.integer({ min: 100, max: 599 }),
+      bodies,
+      headers,
+      fc.integer({ min: 1, max: 5 }),
+      (status, body, head, n) => {
+        const outcome = classify(answer(status, body, head), n, NOW);
+        if (outcome.kind === 'retry' && outcome.afterMs !== undefined)
+          expect(outcome.afterMs).toBeGreaterThanOrEqual(0);
+        if (outcome.kind !== 'delivered') return;
+        expect(status).toBe(200);
+        expect(JSON.parse(body)).toMatchObject({ ingested: n, failed: 0 });
+      },
+    ),
     { numRuns: 1000 },
   );
 });

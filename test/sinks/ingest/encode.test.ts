@@ -23,7 +23,25 @@ const numberText = fc.oneof(
 );
 const stringText = fc
   .string({
-    unit: fc.constantFrom('a', 'B', '"', '\\', '\n', '\r', ',', ' ', 'é', '\u{1f600}', '\u0000', '{', '}', ':', '[', ']', '\ufeff'),
+    unit: fc.constantFrom(
+      'a',
+      'B',
+      '"',
+      '\\',
+      '\n',
+      '\r',
+      ',',
+      ' ',
+      'é',
+      '\u{1f600}',
+      '\u0000',
+      '{',
+      '}',
+      ':',
+      '[',
+      ']',
+      '\ufeff',
+    ),
   })
   .chain((text) => fc.boolean().map((escaped) => (escaped ? escapeAll(text) : JSON.stringify(text))));
 const valueText: fc.Arbitrary<string> = fc.letrec<{ value: string; list: string; object: string }>((tie) => ({
@@ -38,7 +56,10 @@ const valueText: fc.Arbitrary<string> = fc.letrec<{ value: string; list: string;
   list: fc.array(tie('value'), { maxLength: 3 }).map((items) => `[ ${items.join(' ,')}]`),
   object: fc.array(fc.tuple(stringText, tie('value')), { maxLength: 3 }).map(objectText),
 })).value;
-const keyText = fc.oneof(fc.constantFrom('"_time"', '"level"', '"message"', '"json"', '"lev\\u0065l"', '" a"', '""'), stringText);
+const keyText = fc.oneof(
+  fc.constantFrom('"_time"', '"level"', '"message"', '"json"', '"lev\\u0065l"', '" a"', '""'),
+  stringText,
+);
 const eventText = fc.array(fc.tuple(keyText, valueText), { maxLength: 6 }).map(objectText);
 
 function objectText(members: readonly (readonly [string, string])[]): string {
@@ -46,7 +67,10 @@ function objectText(members: readonly (readonly [string, string])[]): string {
 }
 
 function escapeAll(text: string): string {
-  const units = Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`);
+  const units = Array.from(
+    { length: text.length },
+    (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  );
   return `"${units.join('')}"`;
 }
 
@@ -110,13 +134,17 @@ describe('csv', () => {
   test('keeps keys without a column as one object, drops them only where configured', () => {
     const event = '{"level":"info","b":1e2,"message":"m","c":{"d":"\\""}}';
     const columns = ['message', 'level'];
-    expect(csv({ columns }, event, '{"level":"x"}')).toBe('message,level,json\n"m","info","{""b"":1e2,""c"":{""d"":""\\""""}}"\n,"x",\n');
+    expect(csv({ columns }, event, '{"level":"x"}')).toBe(
+      'message,level,json\n"m","info","{""b"":1e2,""c"":{""d"":""\\""""}}"\n,"x",\n',
+    );
     expect(csv({ columns, extra: 'rest', header: false }, '{"rest":1}')).toBe(',,"{""rest"":1}"\n');
     expect(csv({ columns, extra: undefined }, event)).toBe('message,level\n"m","info"\n');
   });
 
   test('quotes column names as it must, and keeps those that a reader would trim out of the header', () => {
-    expect(csv({}, '{"a,b":1,"q\\"":2,"l\\n":3,"x\\ny":4," s":5}')).toBe('"a,b","q""","x\ny",json\n1,2,4,"{""l\\n"":3,"" s"":5}"\n');
+    expect(csv({}, '{"a,b":1,"q\\"":2,"l\\n":3,"x\\ny":4," s":5}')).toBe(
+      '"a,b","q""","x\ny",json\n1,2,4,"{""l\\n"":3,"" s"":5}"\n',
+    );
     // A column of that name is there already.
     expect(csv({}, '{"json":1," s":5}')).toBe('json,json_\n1,"{"" s"":5}"\n');
   });
@@ -148,7 +176,8 @@ describe('csv', () => {
           const row = rows[index]!;
           const members = membersOf(event);
           const plain =
-            columns ?? names.filter((name) => name.trim() === name && [...events.map(membersOf)].some((each) => each.has(name)));
+            columns ??
+            names.filter((name) => name.trim() === name && [...events.map(membersOf)].some((each) => each.has(name)));
           for (const [at, name] of names.entries()) {
             if (!plain.includes(name)) continue;
             const wanted = cellOf(members.get(name)) ?? EMPTY;
@@ -158,7 +187,9 @@ describe('csv', () => {
           if (extra === undefined) return;
           const left = plain.includes(names.at(-1)!) ? '' : row.at(-1)!.text;
           const others = left === '' ? new Map() : membersOf(left);
-          expect([...others].map(([name, { text }]) => [name, text])).toEqual([...members].map(([name, { text }]) => [name, text]));
+          expect([...others].map(([name, { text }]) => [name, text])).toEqual(
+            [...members].map(([name, { text }]) => [name, text]),
+          );
         });
       }),
       { numRuns: 500 },
@@ -182,7 +213,9 @@ describe('json', () => {
     expect(envelopes({}, '{"_time":"t","n":1.0}', '{"n":12345678901234567890,"_time":1.50,"x":{"_time":3}}')).toBe(
       '[{"time":"t","data":{"n":1.0}},{"time":1.50,"data":{"n":12345678901234567890,"x":{"_time":3}}}]',
     );
-    expect(envelopes({}, '{}', '{"_time":null,"a":1}', '{"a":2}')).toBe('[{"data":{}},{"data":{"_time":null,"a":1}},{"data":{"a":2}}]');
+    expect(envelopes({}, '{}', '{"_time":null,"a":1}', '{"a":2}')).toBe(
+      '[{"data":{}},{"data":{"_time":null,"a":1}},{"data":{"a":2}}]',
+    );
     expect(envelopes({}, '{"_time":"old","a":1,"_time":"new"}')).toBe('[{"time":"new","data":{"a":1}}]');
   });
 
@@ -201,7 +234,9 @@ describe('json', () => {
             const members = membersOf(event);
             const time = members.get('_time');
             // Its own spelling alone is the time's: an escaped one is a key like any other.
-            return members.size - (time && time.value !== null && parsed[events.indexOf(event)]?.time !== undefined ? 1 : 0);
+            return (
+              members.size - (time && time.value !== null && parsed[events.indexOf(event)]?.time !== undefined ? 1 : 0)
+            );
           }),
         );
       }),
@@ -239,7 +274,10 @@ describe('form', () => {
   });
 
   test('columns go into the header when asked, and then not into the body', () => {
-    const config = sinkConfig('http://h', { encoding: 'csv', csv: { columns: ['a', 'b'], extra: 'json', header: 'header' } });
+    const config = sinkConfig('http://h', {
+      encoding: 'csv',
+      csv: { columns: ['a', 'b'], extra: 'json', header: 'header' },
+    });
     expect(formHeadersOf(config)).toEqual({ 'csv-fields': 'a,b,json' });
     expect(Buffer.from(encoderOf(config)!(ndjson('{"b":1,"c":2}'))).toString()).toBe(',1,"{""c"":2}"\n');
   });

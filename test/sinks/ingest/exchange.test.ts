@@ -43,7 +43,9 @@ test('an exchange that is stopped ends its request', async ({ dispatcher }) => {
   expect(dispatcher.aborts).toEqual(['stop']);
 });
 
-test('an exchange that ended while its request waited ends it as soon as a connection takes it', async ({ dispatcher }) => {
+test('an exchange that ended while its request waited ends it as soon as a connection takes it', async ({
+  dispatcher,
+}) => {
   const ended = exchange(dispatcher, REQUEST, 1, new AbortController().signal);
   expect(await ended).toMatchObject({ answer: { code: 'E_TIMEOUT' }, started: false });
   dispatcher.start();

@@ -50,7 +50,9 @@ test('a refused token that was replaced meanwhile is followed by the new one at 
     afterMs: 0,
   });
   expect(await send(sink)).toMatchObject({ kind: 'delivered' });
-  expect(await send(makeSink(service.url, { token: { kind: 'value', value: 'fixed' } }))).toMatchObject({ kind: 'pause' });
+  expect(await send(makeSink(service.url, { token: { kind: 'value', value: 'fixed' } }))).toMatchObject({
+    kind: 'pause',
+  });
 });
 
 test('a token file that is swapped under load costs no batch but those in flight', async () => {
@@ -80,7 +82,9 @@ test('a token file that is swapped under load costs no batch but those in flight
   };
   await Promise.all(Array.from({ length: 8 }, worker));
   expect(service.stored.size).toBe(400);
-  expect(new Set(outcomes)).toEqual(new Set(failedAfterSwap.length > 0 ? ['delivered', 'token_changed'] : ['delivered']));
+  expect(new Set(outcomes)).toEqual(
+    new Set(failedAfterSwap.length > 0 ? ['delivered', 'token_changed'] : ['delivered']),
+  );
   expect(failedAfterSwap.length).toBeLessThanOrEqual(8);
   for (const number of failedAfterSwap) expect(number).toBeLessThan(swappedAt);
 });
@@ -103,23 +107,29 @@ async function startEmpty(create: { status: number; body?: object; works?: boole
   return { service, created };
 }
 
-test.each([200, 201, 409])('a missing dataset is created, once for all workers, when the service answers %i', async (status) => {
-  const { service, created } = await startEmpty({ status });
-  const sink = makeSink(`${service.url}/base`, { createDataset: true });
-  // None is answered before all four are there.
-  const { respond } = service;
-  const waiting: (() => void)[] = [];
-  service.respond = (request, response) => {
-    waiting.push(() => respond(request, response));
-    if (waiting.length < 4) return;
-    service.respond = respond;
-    for (const answer of waiting) answer();
-  };
-  const outcomes = await Promise.all(Array.from({ length: 4 }, () => send(sink)));
-  for (const outcome of outcomes) expect(outcome).toMatchObject({ kind: 'retry', reason: 'dataset_created', afterMs: 0 });
-  expect(created).toEqual([{ url: '/base/v1/datasets', body: '{"name":"logs"}', authorization: 'Bearer secret-token' }]);
-  expect(await send(sink)).toMatchObject({ kind: 'delivered' });
-});
+test.each([200, 201, 409])(
+  'a missing dataset is created, once for all workers, when the service answers %i',
+  async (status) => {
+    const { service, created } = await startEmpty({ status });
+    const sink = makeSink(`${service.url}/base`, { createDataset: true });
+    // None is answered before all four are there.
+    const { respond } = service;
+    const waiting: (() => void)[] = [];
+    service.respond = (request, response) => {
+      waiting.push(() => respond(request, response));
+      if (waiting.length < 4) return;
+      service.respond = respond;
+      for (const answer of waiting) answer();
+    };
+    const outcomes = await Promise.all(Array.from({ length: 4 }, () => send(sink)));
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({ kind: 'retry', reason: 'dataset_created', afterMs: 0 });
+    expect(created).toEqual([
+      { url: '/base/v1/datasets', body: '{"name":"logs"}', authorization: 'Bearer secret-token' },
+    ]);
+    expect(await send(sink)).toMatchObject({ kind: 'delivered' });
+  },
+);
 
 test('without create_dataset a missing dataset is left alone', async () => {
   const { service, created } = await startEmpty({ status: 200 });

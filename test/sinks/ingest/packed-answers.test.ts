@@ -6,7 +6,9 @@ import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
 import { test } from '../../support/fake-ingest.ts';
 import { makeSink, never, parcel } from './rig.ts';
 
-const RESULT = Buffer.from('{"ingested":1,"failed":0,"failures":[],"processedBytes":8,"blocksCreated":0,"walLength":1}');
+const RESULT = Buffer.from(
+  '{"ingested":1,"failed":0,"failures":[],"processedBytes":8,"blocksCreated":0,"walLength":1}',
+);
 
 // Symptom: a service behind a proxy that compresses got every event again and again, and binary stood in the log. Cause: no Accept-Encoding was sent,
 // which allows any, and a compressed answer was not unpacked. Fix: none is asked for, and what comes all the same is unpacked.
@@ -31,7 +33,10 @@ test('ingest sink reads the reason out of a compressed refusal', async ({ servic
   service.respond = (_request, response) => {
     response.writeHead(503, { 'content-encoding': 'gzip' }).end(gzipSync('{"message":"full"}'));
   };
-  expect((await makeSink(service.url).send(parcel, never)).outcome).toMatchObject({ reason: 'server_error', detail: 'HTTP 503 full' });
+  expect((await makeSink(service.url).send(parcel, never)).outcome).toMatchObject({
+    reason: 'server_error',
+    detail: 'HTTP 503 full',
+  });
 });
 
 test.for([
@@ -54,10 +59,15 @@ test.for([
   },
 );
 
-test('ingest sink writes no binary into its reason, where a proxy forgets to say that it compressed', async ({ service }) => {
+test('ingest sink writes no binary into its reason, where a proxy forgets to say that it compressed', async ({
+  service,
+}) => {
   service.respond = (_request, response) => void response.writeHead(200).end(gzipSync(RESULT));
   const { outcome } = await makeSink(service.url).send(parcel, never);
-  expect(outcome).toMatchObject({ reason: 'bad_answer', detail: 'HTTP 200 (the answer is no text): not an ingest result' });
+  expect(outcome).toMatchObject({
+    reason: 'bad_answer',
+    detail: 'HTTP 200 (the answer is no text): not an ingest result',
+  });
 });
 
 test.for([
@@ -66,7 +76,11 @@ test.for([
     '<!DOCTYPE html>\n<html><head><TITLE lang="en">\n  Attack &amp; defence </TITLE></head><body>no</body></html>',
     'Attack & defence',
   ],
-  ['its words without one', '<html><style>p {}</style><script>alert("x")</script><h1>Request</h1> <p>blocked</p>', 'Request blocked'],
+  [
+    'its words without one',
+    '<html><style>p {}</style><script>alert("x")</script><h1>Request</h1> <p>blocked</p>',
+    'Request blocked',
+  ],
   ['plain words', 'Request blocked\r\n', 'Request blocked'],
   ['no controls', '<title>a\u001b[2J\u202eb</title>', 'a [2J b'],
 ] as const)('ingest sink quotes of a page %s', async ([, page, text], { service }) => {
@@ -75,14 +89,18 @@ test.for([
 });
 
 test('ingest sink repeats no token that an answer repeats', async ({ service }) => {
-  service.respond = ({ headers }, response) => void response.writeHead(403).end(`<title>no</title>${headers.authorization}`);
+  service.respond = ({ headers }, response) =>
+    void response.writeHead(403).end(`<title>no</title>${headers.authorization}`);
   expect(JSON.stringify(await makeSink(service.url).send(parcel, never))).not.toContain('secret-token');
   service.respond = ({ headers }, response) => void response.writeHead(422).end(`refused: ${headers.authorization}`);
-  expect((await makeSink(service.url).send(parcel, never)).outcome).toMatchObject({ detail: 'HTTP 422 refused: Bearer (hidden)' });
+  expect((await makeSink(service.url).send(parcel, never)).outcome).toMatchObject({
+    detail: 'HTTP 422 refused: Bearer (hidden)',
+  });
 });
 
 test('client understands a compressed answer that it did not ask for', async ({ service }) => {
-  service.respond = (_request, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('[]'));
+  service.respond = (_request, response) =>
+    void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('[]'));
   const client = createClient({ url: service.url, token: 't' });
   expect(await client.datasets.list()).toEqual([]);
   expect(service.requests[0]!.headers['accept-encoding']).toBe('identity');

@@ -16,7 +16,8 @@ import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
 import { until } from '../../support/until.ts';
 import { makeTree } from '../../support/temp-tree.ts';
 
-const makeSink = (url: string, changes: Partial<IngestSinkConfig>): Sink => makeSinkOn(url, { timeoutMs: 5000, ...changes });
+const makeSink = (url: string, changes: Partial<IngestSinkConfig>): Sink =>
+  makeSinkOn(url, { timeoutMs: 5000, ...changes });
 
 test.skipIf(!hasOpenssl)(
   'https goes through a tunnel, so that the proxy sees neither events nor token (needs: apt-get install openssl)',
@@ -28,12 +29,18 @@ test.skipIf(!hasOpenssl)(
     const proxy = await startProxy(() => service.port);
     const tls = { ca: authority.cert, cert: undefined, key: undefined };
     const sink = makeSink('https://ingest.example.com', { proxy: proxy.url, tls, concurrency: 1 });
-    for (const key of ['k1', 'k2']) expect((await sink.send({ ...parcel, key }, never)).outcome).toMatchObject({ kind: 'delivered' });
+    for (const key of ['k1', 'k2'])
+      expect((await sink.send({ ...parcel, key }, never)).outcome).toMatchObject({ kind: 'delivered' });
     expect(proxy.seen).toEqual(['CONNECT ingest.example.com:443']);
-    expect(service.requests.map(({ headers }) => headers['host'])).toEqual(['ingest.example.com', 'ingest.example.com']);
+    expect(service.requests.map(({ headers }) => headers['host'])).toEqual([
+      'ingest.example.com',
+      'ingest.example.com',
+    ]);
     expect(service.requests[0]!.headers).not.toHaveProperty('proxy-authorization');
     const wrongHost = await makeSink('https://other.example.com', { proxy: proxy.url, tls }).send(parcel, never);
-    expect(wrongHost.outcome).toMatchObject({ detail: expect.stringContaining('is for another host (it names DNS:ingest.example.com)') });
+    expect(wrongHost.outcome).toMatchObject({
+      detail: expect.stringContaining('is for another host (it names DNS:ingest.example.com)'),
+    });
     const untrusted = await makeSink('https://ingest.example.com', { proxy: proxy.url }).send(parcel, never);
     expect(untrusted.outcome).toMatchObject({ detail: expect.stringContaining('not trusted here') });
   },
@@ -66,7 +73,11 @@ test('a proxy that refuses to connect, or is not there, is named', async () => {
   const { outcome } = await makeSink('https://ingest.example.com', { proxy: proxy.url }).send(parcel, never);
   expect(outcome).toMatchObject({ kind: 'retry', reason: 'network', detail: expect.stringContaining('proxy') });
   const gone = await makeSink('https://ingest.example.com', { proxy: 'http://127.0.0.1:1' }).send(parcel, never);
-  expect(gone.outcome).toMatchObject({ kind: 'retry', reason: 'network', detail: expect.stringContaining('ECONNREFUSED 127.0.0.1:1') });
+  expect(gone.outcome).toMatchObject({
+    kind: 'retry',
+    reason: 'network',
+    detail: expect.stringContaining('ECONNREFUSED 127.0.0.1:1'),
+  });
 });
 
 // A tunnel that never opens would hold its place among the connections for minutes.
@@ -105,7 +116,9 @@ test('the sink reaches a proxy as a part of the bundle, too', async () => {
     format: 'esm',
     platform: 'node',
     define: { TAILRACE_VERSION: '"0"' },
-    banner: { js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);` },
+    banner: {
+      js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`,
+    },
   });
   const service = await FakeIngest.start();
   const proxy = await startProxy(() => service.port);

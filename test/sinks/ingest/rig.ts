@@ -7,10 +7,21 @@ import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
 
-export const parcel: Parcel = { key: 'k', dataset: 'logs', events: 1, body: Buffer.from('{"a":1}\n'), encoding: 'identity' };
+export const parcel: Parcel = {
+  key: 'k',
+  dataset: 'logs',
+  events: 1,
+  body: Buffer.from('{"a":1}\n'),
+  encoding: 'identity',
+};
 export const never = new AbortController().signal;
 
-export function makeSink(url: string, changes: Partial<IngestSinkConfig> = {}, clock: Clock = systemClock, log: Log = silentLog): Sink {
+export function makeSink(
+  url: string,
+  changes: Partial<IngestSinkConfig> = {},
+  clock: Clock = systemClock,
+  log: Log = silentLog,
+): Sink {
   const sink = createIngestSink(sinkConfig(url, changes), clock, log);
   onTestFinished(() => sink.close());
   return sink;

@@ -47,21 +47,22 @@ test('ingest sink posts NDJSON to the current path with its headers', async ({ s
   expect(request!.headers).not.toHaveProperty('x-service-org-id');
 });
 
-const addresses: [name: string, base: string, changes: Partial<IngestSinkConfig>, dataset: string, expected: string][] = [
-  ['the legacy path', '', { path: 'legacy' }, 'logs', '/v1/datasets/logs/ingest'],
-  ['the dataset of the parcel', '', {}, 'other', '/v1/ingest/other'],
-  ['a dataset with odd characters', '', {}, 'a/b c?d', '/v1/ingest/a%2Fb%20c%3Fd'],
-  ['a base path', '/edge/eu', {}, 'logs', '/edge/eu/v1/ingest/logs'],
-  ['a base path that ends in slashes', '/edge//', {}, 'logs', '/edge/v1/ingest/logs'],
-  ['timestamp-field', '', { timestampField: 'ts' }, 'logs', '/v1/ingest/logs?timestamp-field=ts'],
+const addresses: [name: string, base: string, changes: Partial<IngestSinkConfig>, dataset: string, expected: string][] =
   [
-    'both parameters, encoded',
-    '',
-    { timestampField: 'a b&c', timestampFormat: '2006-01-02T15:04:05+07:00', path: 'legacy' },
-    'logs',
-    '/v1/datasets/logs/ingest?timestamp-field=a+b%26c&timestamp-format=2006-01-02T15%3A04%3A05%2B07%3A00',
-  ],
-];
+    ['the legacy path', '', { path: 'legacy' }, 'logs', '/v1/datasets/logs/ingest'],
+    ['the dataset of the parcel', '', {}, 'other', '/v1/ingest/other'],
+    ['a dataset with odd characters', '', {}, 'a/b c?d', '/v1/ingest/a%2Fb%20c%3Fd'],
+    ['a base path', '/edge/eu', {}, 'logs', '/edge/eu/v1/ingest/logs'],
+    ['a base path that ends in slashes', '/edge//', {}, 'logs', '/edge/v1/ingest/logs'],
+    ['timestamp-field', '', { timestampField: 'ts' }, 'logs', '/v1/ingest/logs?timestamp-field=ts'],
+    [
+      'both parameters, encoded',
+      '',
+      { timestampField: 'a b&c', timestampFormat: '2006-01-02T15:04:05+07:00', path: 'legacy' },
+      'logs',
+      '/v1/datasets/logs/ingest?timestamp-field=a+b%26c&timestamp-format=2006-01-02T15%3A04%3A05%2B07%3A00',
+    ],
+  ];
 
 test.for(addresses)('ingest sink addresses %s', async ([, base, changes, dataset, expected]) => {
   const service = await FakeIngest.start();
@@ -96,15 +97,17 @@ test.for(['gzip', 'zstd'] as const)('ingest sink sends %s bodies that decode to 
 });
 
 test('ingest sink hands the answer’s status and headers to the classification', async ({ service }) => {
-  service.respond = (_request, response) => replyWith(response, 429, { code: 429, message: 'slow down' }, { 'Retry-After': '7' });
+  service.respond = (_request, response) =>
+    replyWith(response, 429, { code: 429, message: 'slow down' }, { 'Retry-After': '7' });
   expect(await makeSink(service.url).send(parcel, never)).toMatchObject({
     status: 429,
     outcome: { kind: 'retry', reason: 'rate_limited', afterMs: 7000, detail: 'HTTP 429 slow down' },
   });
   service.respond = (_request, response) => replyWith(response, 415, 'no zstd');
-  expect((await makeSink(service.url).send({ ...parcel, body: await compress(BODY, 'zstd'), encoding: 'zstd' }, never)).outcome.kind).toBe(
-    'bisect',
-  );
+  expect(
+    (await makeSink(service.url).send({ ...parcel, body: await compress(BODY, 'zstd'), encoding: 'zstd' }, never))
+      .outcome.kind,
+  ).toBe('bisect');
   expect((await makeSink(service.url).send(parcel, never)).outcome.kind).toBe('bisect');
 });
 
@@ -119,12 +122,17 @@ test('ingest sink does not follow a redirect', async ({ service: target }) => {
   expect(target.requests).toEqual([]);
 });
 
-test('ingest sink gives up on a service that accepts and never answers, and goes on afterwards', async ({ service }) => {
+test('ingest sink gives up on a service that accepts and never answers, and goes on afterwards', async ({
+  service,
+}) => {
   const sink = makeSink(service.url, { timeoutMs: 500 });
   service.respond = () => {};
   expect(await sink.send(parcel, never)).toMatchObject({ status: 0, outcome: { kind: 'retry', reason: 'timeout' } });
   service.respond = (request, response) => service.storeAll(request, response);
-  await until('the service is reached again', async () => (await sink.send(parcel, never)).outcome.kind === 'delivered');
+  await until(
+    'the service is reached again',
+    async () => (await sink.send(parcel, never)).outcome.kind === 'delivered',
+  );
 });
 
 test('ingest sink counts its timeout to the last byte of the answer', async ({ service }) => {
@@ -144,7 +152,9 @@ test('ingest sink reads an answer whose bytes come alone, the halves of a charac
   const reason = 'zwölf Äpfel'.repeat(10);
   const failures = [{ timestamp: '', error: reason, index: 1 }];
   service.respond = (_request, response) => {
-    const answer = Buffer.from(JSON.stringify({ ingested: 1, failed: 1, failures, processedBytes: 1, blocksCreated: 0, walLength: 0 }));
+    const answer = Buffer.from(
+      JSON.stringify({ ingested: 1, failed: 1, failures, processedBytes: 1, blocksCreated: 0, walLength: 0 }),
+    );
     for (const byte of answer) response.write(Buffer.of(byte));
     response.end();
   };
@@ -156,10 +166,15 @@ test('ingest sink reads an answer whose bytes come alone, the halves of a charac
 
 test('ingest sink takes a connection that is cut in the middle of the answer for a network error', async () => {
   const { url } = await startRaw((socket) => {
-    socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"ingested":2,"failed":0}');
+    socket.write(
+      'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"ingested":2,"failed":0}',
+    );
     setImmediate(() => socket.resetAndDestroy());
   });
-  expect(await makeSink(url).send(parcel, never)).toMatchObject({ status: 0, outcome: { kind: 'retry', reason: 'network' } });
+  expect(await makeSink(url).send(parcel, never)).toMatchObject({
+    status: 0,
+    outcome: { kind: 'retry', reason: 'network' },
+  });
 });
 
 test('ingest sink takes a refused connection and an answer that is no HTTP for network errors', async ({ service }) => {
@@ -170,7 +185,10 @@ test('ingest sink takes a refused connection and an answer that is no HTTP for n
     outcome: { kind: 'retry', reason: 'network', detail: expect.stringContaining('ECONNREFUSED') },
   });
   const raw = await startRaw((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
-  expect(await makeSink(raw.url).send(parcel, never)).toMatchObject({ status: 0, outcome: { kind: 'retry', reason: 'network' } });
+  expect(await makeSink(raw.url).send(parcel, never)).toMatchObject({
+    status: 0,
+    outcome: { kind: 'retry', reason: 'network' },
+  });
 });
 
 // Symptom: an answer of many megabytes counted as a network error without a status. Cause: reading it threw. Fix: its
@@ -187,9 +205,15 @@ test('ingest sink reads no more than its limit of an answer, and classifies what
     push();
   };
   const sink = makeSink(service.url);
-  expect(await sink.send(parcel, never)).toMatchObject({ status: 200, outcome: { kind: 'retry', reason: 'bad_answer' } });
+  expect(await sink.send(parcel, never)).toMatchObject({
+    status: 200,
+    outcome: { kind: 'retry', reason: 'bad_answer' },
+  });
   expect(written).toBeLessThan(32 * MAX_ANSWER_BYTES);
-  expect(await sink.send({ ...parcel, key: 'forbidden' }, never)).toMatchObject({ status: 403, outcome: { kind: 'pause' } });
+  expect(await sink.send({ ...parcel, key: 'forbidden' }, never)).toMatchObject({
+    status: 403,
+    outcome: { kind: 'pause' },
+  });
 });
 
 test('ingest sink reads token_file anew for each request', async ({ service }) => {
@@ -203,18 +227,28 @@ test('ingest sink reads token_file anew for each request', async ({ service }) =
   expect(service.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', 'Bearer second']);
 });
 
-test('ingest sink pauses while its token file is missing or unusable, sends nothing, and never quotes a token', async ({ service }) => {
+test('ingest sink pauses while its token file is missing or unusable, sends nothing, and never quotes a token', async ({
+  service,
+}) => {
   const folder = makeTree({ token: 'super-secret with a space\n' });
   const path = join(folder, 'token');
   const sink = makeSink(service.url, { token: { kind: 'file', path } });
   const unusable = await sink.send(parcel, never);
-  expect(unusable).toMatchObject({ status: 0, outcome: { kind: 'pause', reason: 'unauthorized', detail: expect.stringContaining(path) } });
+  expect(unusable).toMatchObject({
+    status: 0,
+    outcome: { kind: 'pause', reason: 'unauthorized', detail: expect.stringContaining(path) },
+  });
   expect(JSON.stringify(unusable)).not.toContain('super-secret');
   rmSync(path);
   expect(await sink.send(parcel, never)).toMatchObject({
     status: 0,
     unsent: 'unsigned',
-    outcome: { kind: 'pause', reason: 'unauthorized', detail: expect.stringContaining('ENOENT'), fix: expect.stringContaining('path') },
+    outcome: {
+      kind: 'pause',
+      reason: 'unauthorized',
+      detail: expect.stringContaining('ENOENT'),
+      fix: expect.stringContaining('path'),
+    },
   });
   expect(service.requests).toEqual([]);
   writeFileSync(path, 'good');

@@ -22,9 +22,15 @@ const EVENTS = [
   '{"seq":3,"message":"\\u00fcber \\ud83d\\ude00 Größe","_time":"2026-11-21T10:00:03Z","comma,key":1,"quo\\"te":2}',
   '{"_time":1795255204,"seq":4,"message":"\\u0000nul","lev\\u0065l":"info"}',
 ];
-const NESTED = '{"_time":"2026-11-21T10:00:05Z","seq":5,"geo":{"city":"Rome","at":[1.0,{"x":9007199254740993}]},"list":["a",null]}';
+const NESTED =
+  '{"_time":"2026-11-21T10:00:05Z","seq":5,"geo":{"city":"Rome","at":[1.0,{"x":9007199254740993}]},"list":["a",null]}';
 
-async function send(events: readonly string[], dataset: string, key: string, changes: Partial<IngestSinkConfig>): Promise<SendResult> {
+async function send(
+  events: readonly string[],
+  dataset: string,
+  key: string,
+  changes: Partial<IngestSinkConfig>,
+): Promise<SendResult> {
   const config = sinkConfig(service.url, { token: { kind: 'value', value: API_TOKEN }, ...changes });
   const body = Buffer.from(events.map((event) => `${event}\n`).join(''));
   const batch = new Batch(1, 'store', dataset, 'live', { body });
@@ -51,7 +57,11 @@ async function stored(dataset: string): Promise<Stored[]> {
   const reply = await fetch(`${service.url}/v1/datasets/${dataset}/query`, {
     method: 'POST',
     headers: { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ startTime: '2000-01-01T00:00:00Z', endTime: '2100-01-01T00:00:00Z', order: [{ field: 'seq', desc: false }] }),
+    body: JSON.stringify({
+      startTime: '2000-01-01T00:00:00Z',
+      endTime: '2100-01-01T00:00:00Z',
+      order: [{ field: 'seq', desc: false }],
+    }),
   });
   const text = await reply.text();
   expect(reply.status, text).toBe(200);
@@ -62,13 +72,19 @@ async function stored(dataset: string): Promise<Stored[]> {
 }
 
 const withoutNulls = (events: Stored[]): Stored[] =>
-  events.map(({ _time, data }) => ({ _time, data: Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null)) }));
+  events.map(({ _time, data }) => ({
+    _time,
+    data: Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null)),
+  }));
 
 test('events arrive alike as NDJSON, as a JSON array, in envelopes and as CSV', async () => {
   await store(EVENTS, 'as-ndjson', { compression: 'gzip' });
   const wanted = await stored('as-ndjson');
   expect(wanted).toHaveLength(EVENTS.length);
-  expect(wanted[0]).toMatchObject({ _time: '2026-11-21T10:00:00.000000001Z', data: { big: 'number 9007199254740993' } });
+  expect(wanted[0]).toMatchObject({
+    _time: '2026-11-21T10:00:00.000000001Z',
+    data: { big: 'number 9007199254740993' },
+  });
   expect(wanted[1]!.data).toMatchObject({ number: '404', switch: 'true', empty: '' });
 
   await store(EVENTS, 'as-json', { encoding: 'json', compression: 'zstd' });
@@ -78,12 +94,30 @@ test('events arrive alike as NDJSON, as a JSON array, in envelopes and as CSV', 
   await store(EVENTS, 'as-csv', { encoding: 'csv', compression: 'gzip' });
   // CSV has no null: it leaves the value out, which reads alike.
   expect(withoutNulls(await stored('as-csv'))).toEqual(withoutNulls(wanted));
-  const columns = ['_time', 'seq', 'message', 'big', 'small', 'flag', 'number', 'switch', 'empty', 'leading', 'minus', 'exponent', 'level'];
+  const columns = [
+    '_time',
+    'seq',
+    'message',
+    'big',
+    'small',
+    'flag',
+    'number',
+    'switch',
+    'empty',
+    'leading',
+    'minus',
+    'exponent',
+    'level',
+  ];
   for (const header of ['line', 'header'] as const) {
     await store(EVENTS, `as-columns-${header}`, { encoding: 'csv', csv: { columns, extra: 'rest', header } });
     const inColumns = withoutNulls(await stored(`as-columns-${header}`));
     expect(inColumns.map(({ _time }) => _time)).toEqual(wanted.map(({ _time }) => _time));
-    expect(inColumns[3]!.data).toEqual({ seq: 'number 3', message: 'über 😀 Größe', rest: '{"comma,key":1,"quo\\"te":2}' });
+    expect(inColumns[3]!.data).toEqual({
+      seq: 'number 3',
+      message: 'über 😀 Größe',
+      rest: '{"comma,key":1,"quo\\"te":2}',
+    });
     for (const at of [0, 1, 4]) expect(inColumns[at]).toEqual(wanted[at]);
   }
 });
@@ -100,8 +134,15 @@ test('nested values are JSON text in CSV, and themselves in every other form', a
 });
 
 test('labels and the timestamp field mean the same in every form', async () => {
-  const events = ['{"ts":"21/Nov/2026:10:00:00 +0000","seq":0,"team":"own"}', '{"ts":"21/Nov/2026:10:00:01 +0000","seq":1}'];
-  const common = { labels: { team: 'Größe', n: 1 }, timestampField: 'ts', timestampFormat: '2/Jan/2006:15:04:05 -0700' };
+  const events = [
+    '{"ts":"21/Nov/2026:10:00:00 +0000","seq":0,"team":"own"}',
+    '{"ts":"21/Nov/2026:10:00:01 +0000","seq":1}',
+  ];
+  const common = {
+    labels: { team: 'Größe', n: 1 },
+    timestampField: 'ts',
+    timestampFormat: '2/Jan/2006:15:04:05 -0700',
+  };
   const forms: [string, Partial<IngestSinkConfig>][] = [
     ['labels-ndjson', {}],
     ['labels-json', { encoding: 'json' }],
@@ -111,20 +152,32 @@ test('labels and the timestamp field mean the same in every form', async () => {
   for (const [dataset, changes] of forms) {
     await store(events, dataset, { ...common, ...changes });
     expect(await stored(dataset), dataset).toEqual([
-      { _time: '2026-11-21T10:00:00Z', data: { ts: '21/Nov/2026:10:00:00 +0000', seq: 'number 0', team: 'own', n: 'number 1' } },
-      { _time: '2026-11-21T10:00:01Z', data: { ts: '21/Nov/2026:10:00:01 +0000', seq: 'number 1', team: 'Größe', n: 'number 1' } },
+      {
+        _time: '2026-11-21T10:00:00Z',
+        data: { ts: '21/Nov/2026:10:00:00 +0000', seq: 'number 0', team: 'own', n: 'number 1' },
+      },
+      {
+        _time: '2026-11-21T10:00:01Z',
+        data: { ts: '21/Nov/2026:10:00:01 +0000', seq: 'number 1', team: 'Größe', n: 'number 1' },
+      },
     ]);
   }
 });
 
 test('a missing dataset is created once, and the batch then goes in at once', async () => {
   const changes = { createDataset: true };
-  expect((await send(['{"seq":0}'], 'made-here', 'k', {})).outcome).toMatchObject({ kind: 'pause', reason: 'not_found' });
+  expect((await send(['{"seq":0}'], 'made-here', 'k', {})).outcome).toMatchObject({
+    kind: 'pause',
+    reason: 'not_found',
+  });
   const first = await send(['{"seq":0}'], 'made-here', 'k', changes);
   expect(first).toMatchObject({ status: 404, outcome: { kind: 'retry', reason: 'dataset_created', afterMs: 0 } });
   expect((await send(['{"seq":0}'], 'made-here', 'k', changes)).outcome.kind).toBe('delivered');
   expect(await stored('made-here')).toHaveLength(1);
-  const refused = await send(['{"seq":0}'], 'never-made', 'k', { ...changes, token: { kind: 'value', value: 'wrong' } });
+  const refused = await send(['{"seq":0}'], 'never-made', 'k', {
+    ...changes,
+    token: { kind: 'value', value: 'wrong' },
+  });
   expect(refused.outcome).toMatchObject({ kind: 'pause', reason: 'unauthorized' });
 });
 

@@ -10,7 +10,13 @@ import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { messageOf } from '../../../src/core/errors.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import type { Sink } from '../../../src/core/sink.ts';
-import { type Certificate, hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';
+import {
+  type Certificate,
+  hasOpenssl,
+  makeAuthority,
+  makeCertificate,
+  readCertificate,
+} from '../../support/certificates.ts';
 import { FakeIngest } from '../../support/fake-ingest.ts';
 import { runNode } from '../../support/run-node.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
@@ -81,7 +87,9 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     const service = await FakeIngest.start(0, readCertificate(elsewhere));
     expect(await send(makeSink(service.url, { ca: authority.cert }))).toMatchObject({
       kind: 'retry',
-      detail: expect.stringMatching(/is for another host \(it names DNS:ingest\.example\.com\): use a name that it holds in url/),
+      detail: expect.stringMatching(
+        /is for another host \(it names DNS:ingest\.example\.com\): use a name that it holds in url/,
+      ),
     });
   });
 
@@ -129,25 +137,37 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     expect(service.requests).toHaveLength(1);
   });
 
-  test.each(['-tls1_2', '-tls1_3'])('says that its certificate is missing or wrong to a server that tells (%s)', async (version) => {
-    const stranger = makeCertificate(folder, 'stranger', other, { names: 'DNS:agent' });
-    const files = ['-cert', server.cert, '-key', server.key, '-CAfile', authority.cert];
-    const child = spawn('openssl', ['s_server', '-accept', '127.0.0.1:0', version, '-Verify', '1', '-verify_return_error', ...files]);
-    onTestFinished(() => void child.kill());
-    let printed = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
-    await until('openssl listens', () => /ACCEPT [\d.]+:\d+/.test(printed));
-    const url = `https://127.0.0.1:${/ACCEPT [\d.]+:(\d+)/.exec(printed)![1]}`;
-    const cases = [
-      [{}, /none is configured: set tls\.cert and tls\.key \(\S+\)/],
-      [stranger, /check tls\.cert and tls\.key \(\S+\)/],
-    ] as const;
-    for (const [shown, reason] of cases) {
-      const outcome = await send(makeSink(url, { ca: authority.cert, ...shown }));
-      // TLS 1.3 tells after the handshake, and its last word may be lost with the connection.
-      expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringMatching(reason) });
-    }
-  });
+  test.each(['-tls1_2', '-tls1_3'])(
+    'says that its certificate is missing or wrong to a server that tells (%s)',
+    async (version) => {
+      const stranger = makeCertificate(folder, 'stranger', other, { names: 'DNS:agent' });
+      const files = ['-cert', server.cert, '-key', server.key, '-CAfile', authority.cert];
+      const child = spawn('openssl', [
+        's_server',
+        '-accept',
+        '127.0.0.1:0',
+        version,
+        '-Verify',
+        '1',
+        '-verify_return_error',
+        ...files,
+      ]);
+      onTestFinished(() => void child.kill());
+      let printed = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+      await until('openssl listens', () => /ACCEPT [\d.]+:\d+/.test(printed));
+      const url = `https://127.0.0.1:${/ACCEPT [\d.]+:(\d+)/.exec(printed)![1]}`;
+      const cases = [
+        [{}, /none is configured: set tls\.cert and tls\.key \(\S+\)/],
+        [stranger, /check tls\.cert and tls\.key \(\S+\)/],
+      ] as const;
+      for (const [shown, reason] of cases) {
+        const outcome = await send(makeSink(url, { ca: authority.cert, ...shown }));
+        // TLS 1.3 tells after the handshake, and its last word may be lost with the connection.
+        expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringMatching(reason) });
+      }
+    },
+  );
 
   test('takes renewed files into use for the next request, and ends no request in flight', async () => {
     const first = makeCertificate(folder, 'first', authority, { names: 'DNS:first' });
@@ -209,7 +229,10 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     copyFileSync(authority.cert, path);
     const service = await FakeIngest.start(0, readCertificate(server));
     const said: string[] = [];
-    const sink = makeSink(service.url, { ca: path }, systemClock, { ...silentLog, error: (_fields, message) => void said.push(message) });
+    const sink = makeSink(service.url, { ca: path }, systemClock, {
+      ...silentLog,
+      error: (_fields, message) => void said.push(message),
+    });
     expect(await send(sink)).toMatchObject({ kind: 'delivered' });
     writeFileSync(path, '-----BEGIN CERTIFICATE-----\nhalf of it');
     expect(await send(sink)).toMatchObject({ kind: 'delivered' });
@@ -246,7 +269,11 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
   });
 
   test.each([
-    ['a key that is not the certificate’s', () => ({ ...NONE, cert: server.cert, key: other.key }), /does not belong to the certificate/],
+    [
+      'a key that is not the certificate’s',
+      () => ({ ...NONE, cert: server.cert, key: other.key }),
+      /does not belong to the certificate/,
+    ],
     ['a key in place of a certificate', () => ({ ...NONE, ca: server.key }), /certificate file .* cannot be used/],
     ['text', () => ({ ...NONE, ca: join(folder, 'server.ext') }), /holds no `-----BEGIN CERTIFICATE-----`/],
     ['a folder', () => ({ ...NONE, ca: folder }), /is not a regular file/],

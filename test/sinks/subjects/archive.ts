@@ -10,7 +10,10 @@ import { makeTree } from '../../support/temp-tree.ts';
 import type { Alone, Destination, Subject } from './subject.ts';
 
 const filesIn = (path: string): string[] => globSync(join(path, 'logs/*/*/*.ndjson.zst'));
-const textIn = (path: string): string => filesIn(path).map((file) => zstdDecompressSync(readFileSync(file)).toString()).join(''); // prettier-ignore
+const textIn = (path: string): string =>
+  filesIn(path)
+    .map((file) => zstdDecompressSync(readFileSync(file)).toString())
+    .join('');
 
 async function alone(): Promise<Alone> {
   const path = join(makeTree({}), 'archive');

@@ -65,7 +65,13 @@ export interface AgentProcess {
   kill(): Promise<void>;
 }
 
-export async function startProcess({ folder, clock, fileSystem, config: rules, sent }: ProcessOptions): Promise<AgentProcess> {
+export async function startProcess({
+  folder,
+  clock,
+  fileSystem,
+  config: rules,
+  sent,
+}: ProcessOptions): Promise<AgentProcess> {
   const log = new MemoryLog();
   const state = openState({ folder: join(folder, 'data'), sinksOf: () => ['store'], log });
   const { batcher, accounting, budget, sealed } = makeRig({ maxBytes: MAX_BYTES, maxEvents: 3, slots: 30 });
@@ -78,14 +84,24 @@ export async function startProcess({ folder, clock, fileSystem, config: rules, s
   });
   const config = fileSourceConfig(join(folder, 'logs/*.log'), rules);
   const reserve = reserver();
-  const context = { lane, streams: streamStoreFor(state, new Map(), new Set()), clock, log, hostname: 'h', reserve, once: false };
+  const context = {
+    lane,
+    streams: streamStoreFor(state, new Map(), new Set()),
+    clock,
+    log,
+    hostname: 'h',
+    reserve,
+    once: false,
+  };
   const source = createFileSource(config, context, { fileSystem, shaping: await loadShaping(config) });
   const held: Batch[] = [];
   const send = (batch: Batch, parts: readonly Part[] = []): void => {
     const messages = messagesOf(batch);
-    if (messages.length !== batch.events) throw new Error(`${messages.length} events in a batch that is said to have ${batch.events}`);
+    if (messages.length !== batch.events)
+      throw new Error(`${messages.length} events in a batch that is said to have ${batch.events}`);
     const whole = [{ first: 0, count: messages.length, key: batch.key }];
-    for (const { first, count, key } of parts.length > 0 ? parts : whole) sent({ key, messages: messages.slice(first, first + count) });
+    for (const { first, count, key } of parts.length > 0 ? parts : whole)
+      sent({ key, messages: messages.slice(first, first + count) });
     held.push(batch);
   };
   await source.open();
@@ -111,7 +127,10 @@ export async function startProcess({ folder, clock, fileSystem, config: rules, s
       batcher.flush();
       for (const batch of sealed.splice(0)) {
         // The rig counts from 1 in every process.
-        Object.assign(batch, { id: state.ledger.nextId(), key: keyOf(batch.owner, batch.dataset, batch.spans, state.run) });
+        Object.assign(batch, {
+          id: state.ledger.nextId(),
+          key: keyOf(batch.owner, batch.dataset, batch.spans, state.run),
+        });
         state.commit([batch.toStored()]);
         send(batch);
       }

@@ -51,13 +51,18 @@ scenarios(
   'start',
 );
 
-scenario('compressed file is left out, and said so once, unless it is asked for', { ...COMPRESSED, readCompressed: false })`
+scenario('compressed file is left out, and said so once, unless it is asked for', {
+  ...COMPRESSED,
+  readCompressed: false,
+})`
   start; pack a.log.gz one; write b.log plain; drain; pass 3; reads plain; said 1 compressed files are left out
 `;
 
 // Symptom: a compressed file was read again. Cause: files were recorded after each scan, but not one that only an earlier process had seen,
 // as it was truncated before the first scan after the start.
-test('compressed file of a copy is not read again where its original was read and truncated before the first scan', async ({ rig }) => {
+test('compressed file of a copy is not read again where its original was read and truncated before the first scan', async ({
+  rig,
+}) => {
   await rig.play`write a.log one; scan; start`;
   const running = rig.source.run();
   await rig.lane.until(({ count }) => count === 1);
@@ -117,7 +122,9 @@ test('damaged compressed file is logged, read as far as possible, and tried agai
     still a.log.gz ${whole.subarray(0, whole.length / 2)}; still b.log.gz ${Buffer.from('not compressed at all\n')}; write c.log plain
     drain; pass 3
   `;
-  expect(rig.said(/is damaged/)).toMatchObject([{ level: 'warn', fields: { path: rig.path('a.log.gz'), reason: 'it ends too soon' } }]);
+  expect(rig.said(/is damaged/)).toMatchObject([
+    { level: 'warn', fields: { path: rig.path('a.log.gz'), reason: 'it ends too soon' } },
+  ]);
   expect(rig.said(/is not compressed with/)).toMatchObject([{ fields: { path: rig.path('b.log.gz') } }]);
   const read = rig.byFile['a.log.gz']!.length;
   expect(read).toBeGreaterThan(1000);
@@ -148,7 +155,8 @@ scenario('compressed files that are there at the first start are left alone with
 test('compressed file is the same one under another device number, and with stable_inodes: false under another inode', async () => {
   let device = 1;
   let inode = 0;
-  const numbered = (stat: FileStat): FileStat => (stat.kind === 'file' ? { ...stat, device, inode: Number(stat.inode) + inode } : stat);
+  const numbered = (stat: FileStat): FileStat =>
+    stat.kind === 'file' ? { ...stat, device, inode: Number(stat.inode) + inode } : stat;
   const fileSystem = failingFileSystem((real) => ({
     stat(path) {
       const stat = real.stat(path);
@@ -178,7 +186,9 @@ test('span of a file that was compressed while the agent was stopped is read aga
   expect(lane.blocks).toMatchObject([{ stream, shape: { wrapFields: { file: rig.path('a.log') } } }]);
 });
 
-test('span of a compressed file that is damaged is not there, and one that cannot be read now is left for later', async ({ rig }) => {
+test('span of a compressed file that is damaged is not there, and one that cannot be read now is left for later', async ({
+  rig,
+}) => {
   const whole = packOf(linesOf(0, 40_000));
   await rig.play`still a.log.gz ${whole}; drain; still a.log.gz ${damaged(whole)}; reread 250000-250010; fail open "" EACCES`;
   await expect(rig.reread(250_000, 250_010)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
@@ -190,7 +200,9 @@ scenario('compressed file in UTF-16 is read by its mark, its joined lines to the
   once: true,
 })`start; pack a.log.gz ${Buffer.from('\ufeffÄ eins\n zwei\nB\n ü', 'utf16le')}; run; events "Ä eins\n zwei" "B\n ü"`;
 
-test('compressed file that begins with a hole is read from behind it, and not again where that was read', async ({ rig }) => {
+test('compressed file that begins with a hole is read from behind it, and not again where that was read', async ({
+  rig,
+}) => {
   const hole = Buffer.alloc(3_000_000);
   await rig.play`still a.log.gz ${gzipSync(Buffer.concat([hole, Buffer.from('line 0\nline 1\nline 2\n')]))}; drain; reads "line 0" "line 1" "line 2"`;
   expect(rig.said(/begins with NUL bytes/).map(({ fields }) => fields['holeBytes'])).toEqual([hole.length]);
@@ -241,7 +253,9 @@ scenario('appended member is read by a run with once, which goes on where the ag
   start; pack a.log.gz one; pass 2; commit; pass 2; pack+ a.log.gz two; start once; run; reads two
 `;
 
-test('appended member that is not whole yet is waited for, line by line, and sent as it is after a minute', async ({ rig }) => {
+test('appended member that is not whole yet is waited for, line by line, and sent as it is after a minute', async ({
+  rig,
+}) => {
   const now = (): void => utimesSync(rig.path('a.log.gz'), new Date(rig.clock.now()), new Date(rig.clock.now()));
   await rig.play`pack a.log.gz one; pass 2`;
   const whole = gzipSync(noise(0, 40_000));
@@ -263,32 +277,43 @@ test('appended member that is not whole yet is waited for, line by line, and sen
   expect(rig.source.stats.lostBytes).toBe(0);
 });
 
-test.each(['a.log.gz', 'a.log.zst'])('what is appended to %s and is none is counted as lost, and said', async (name) => {
-  const rig = await startRig(COMPRESSED);
-  await rig.play`pack ${name} one; pass 2`;
-  const { size } = statSync(rig.path(name));
-  const junk = Buffer.from('no member of a compressed file\n');
-  append(rig, name, junk);
-  await rig.pass(3);
-  append(rig, name, junk);
-  await rig.play`pass 3; reads one; lost ${2 * junk.length}`;
-  expect(rig.said(/behind the damage cannot be read/)).toMatchObject([
-    { level: 'warn', fields: { path: rig.path(name), compressedOffset: size, lostBytes: junk.length } },
-    { level: 'warn', fields: { lostBytes: junk.length } },
-  ]);
-});
+test.each(['a.log.gz', 'a.log.zst'])(
+  'what is appended to %s and is none is counted as lost, and said',
+  async (name) => {
+    const rig = await startRig(COMPRESSED);
+    await rig.play`pack ${name} one; pass 2`;
+    const { size } = statSync(rig.path(name));
+    const junk = Buffer.from('no member of a compressed file\n');
+    append(rig, name, junk);
+    await rig.pass(3);
+    append(rig, name, junk);
+    await rig.play`pass 3; reads one; lost ${2 * junk.length}`;
+    expect(rig.said(/behind the damage cannot be read/)).toMatchObject([
+      { level: 'warn', fields: { path: rig.path(name), compressedOffset: size, lostBytes: junk.length } },
+      { level: 'warn', fields: { lostBytes: junk.length } },
+    ]);
+  },
+);
 
-scenario('compressed file that was read and is shorter, or changed before its end, is read from its beginning', COMPRESSED)`
+scenario(
+  'compressed file that was read and is shorter, or changed before its end, is read from its beginning',
+  COMPRESSED,
+)`
   start; pack a.log.gz ${noiseLines(0, 2000)}; pack+ a.log.gz two; pass 2; commit; pass 2; pack a.log.gz ${noiseLines(0, 2000)}; pass 2
   count 4001; pack a.log.gz ${noiseLines(0, 1000)} ${noiseLines(5000, 6000)}; pack+ a.log.gz ${'three\n'.repeat(1000)}; pass 2
   last three; said 1 was replaced
 `;
 
-scenario('what is appended to a compressed file that start_at: end left out is read', { ...COMPRESSED, startAt: 'end' })`
+scenario('what is appended to a compressed file that start_at: end left out is read', {
+  ...COMPRESSED,
+  startAt: 'end',
+})`
   pack old.log.gz old; start; pass 2; pack+ old.log.gz new; pass 2; reads new; spans A4-8; commit; pass 2; start; pass 2; reads-nothing
 `;
 
-test('compressed file that an earlier version read is not read again, and appended members are read', async ({ rig }) => {
+test('compressed file that an earlier version read is not read again, and appended members are read', async ({
+  rig,
+}) => {
   await rig.play`pack a.log.gz one; pack b.log.gz eins; pass 2; commit; stop`;
   for (const [id, record] of rig.streams.records) {
     const { compressedEnd: _, identity, ...rest } = record;
@@ -302,12 +327,20 @@ test('compressed file that an earlier version read is not read again, and append
   await rig.play`run; reads zwei; pack+ a.log.gz two; start; pass 2; reads two`;
 });
 
-test('position in a compressed file is recognised by its content, and its lag by its compressed bytes', async ({ rig }) => {
+test('position in a compressed file is recognised by its content, and its lag by its compressed bytes', async ({
+  rig,
+}) => {
   await rig.play`pack a.log.gz ${noiseLines(0, 5000)}; pass 2`;
   const path = rig.path('a.log.gz');
   const { size } = statSync(path);
   const offset = noise(0, 5000).length;
-  expect(rig.source.explain(path)).toMatchObject({ isCompressed: true, offset, compressedOffset: size, size, lagBytes: 0 });
+  expect(rig.source.explain(path)).toMatchObject({
+    isCompressed: true,
+    offset,
+    compressedOffset: size,
+    size,
+    lagBytes: 0,
+  });
   const more = gzipSync('more\n');
   append(rig, 'a.log.gz', more);
   expect(rig.source.explain(path)).toMatchObject({ offset, size: size + more.length, lagBytes: more.length });

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tailOf } from '../../../src/core/tail.ts';
-import { compare, CopyComparison, fingerprintOf, type ReadContent, type Verdict } from '../../../src/sources/file/known/content.ts';
+import {
+  compare,
+  CopyComparison,
+  fingerprintOf,
+  type ReadContent,
+  type Verdict,
+} from '../../../src/sources/file/known/content.ts';
 import { ContentSum, sumParts } from '../../../src/sources/file/known/content-sum.ts';
 import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 
@@ -73,7 +79,10 @@ test('copy is compared by all that was read, a bounded number of bytes at a time
 });
 
 test('fingerprint is a SHA-256, and the tail a CRC-32 of at most 64 bytes', () => {
-  expect(fingerprintOf(Buffer.from('abc'))).toEqual({ headLength: 3, headHash: createHash('sha256').update('abc').digest('hex') });
+  expect(fingerprintOf(Buffer.from('abc'))).toEqual({
+    headLength: 3,
+    headHash: createHash('sha256').update('abc').digest('hex'),
+  });
   expect(fingerprintOf(Buffer.alloc(0))).toEqual({ headLength: 0, headHash: '' });
   expect(tailOf(content).length).toBe(64);
   expect(tailOf(Buffer.from('ab')).length).toBe(2);

@@ -2,7 +2,16 @@
  * `copytruncate` with a pattern that matches the copies, looked at by scans and read at any moment of it: no line is missing, none comes
  * twice. Generations are of one size and end alike, as lines of a fixed width do: nothing but their content tells them apart.
  */
-import { appendFileSync, closeSync, existsSync, openSync, readFileSync, renameSync, truncateSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { expect, test } from 'vitest';
 import { TailRig } from './tail-rig.ts';
 

@@ -44,18 +44,21 @@ scenarioInBothGlobs('copytruncate with %s, twice between two scans: nothing is m
   pass 30; reads-any five four one three two
 `;
 
-test.for(inGlobs)('copytruncate with %s: bytes that were read after the copy was made make no difference', async (include) => {
-  const rig = await startRig({ glob: include });
-  const lines = Array.from({ length: 5000 }, (_, n) => `line ${n} of the first\n`);
-  await rig.play`
+test.for(inGlobs)(
+  'copytruncate with %s: bytes that were read after the copy was made make no difference',
+  async (include) => {
+    const rig = await startRig({ glob: include });
+    const lines = Array.from({ length: 5000 }, (_, n) => `line ${n} of the first\n`);
+    await rig.play`
     write a.log ${lines.join('')}; drain; cp a.log a.log.1; append a.log "in no copy, but read"; poll
     append a.log "in no copy, and seen by a scan"; scan; append a.log "in no copy, and never seen"; cut a.log; append a.log new; pass 30
     count 5002
   `;
-  expect(rig.texts.slice(-2)).toEqual(['in no copy, but read', 'new']);
-  expect(rig.source.stats.lostBytes).toBe('in no copy, and seen by a scan\n'.length);
-  await rig.play`commit; start; pass 30; reads-nothing`;
-});
+    expect(rig.texts.slice(-2)).toEqual(['in no copy, but read', 'new']);
+    expect(rig.source.stats.lostBytes).toBe('in no copy, and seen by a scan\n'.length);
+    await rig.play`commit; start; pass 30; reads-nothing`;
+  },
+);
 
 // Symptom: with a rotation every 50 ms, whole copies came twice. Cause: a sum was known for each read alone, and a copy that ended inside
 // of a large one was not proven by the one before. Fix: the last bytes that are read are summed up in parts.
@@ -92,9 +95,12 @@ test.for([
   await rig.play`append a.log three; pass 60; reads one three; lost 4`;
 });
 
-scenario('copy in the globs waits as long as its original is there and it may still grow, then it is a file of its own', {
-  glob: '*.log*',
-})`
+scenario(
+  'copy in the globs waits as long as its original is there and it may still grow, then it is a file of its own',
+  {
+    glob: '*.log*',
+  },
+)`
   start; write a.log one two; drain; write a.log.1 one; pass 8; reads one two; lag 0; append a.log.1 two; pass 8; reads one two; pass 4
   reads one two one two
 `;
@@ -139,7 +145,8 @@ test('file that is born and rotated out of the globs while the source is stopped
   const rig = new TailRig();
   await rig.play`write a.log.7 "long before"; born; write a.log one; start; drain; commit`;
   const rotate = (text: string): void => {
-    for (let n = 5; n > 0; n -= 1) if (existsSync(rig.path(`a.log.${n}`))) renameSync(rig.path(`a.log.${n}`), rig.path(`a.log.${n + 1}`));
+    for (let n = 5; n > 0; n -= 1)
+      if (existsSync(rig.path(`a.log.${n}`))) renameSync(rig.path(`a.log.${n}`), rig.path(`a.log.${n + 1}`));
     renameSync(rig.path('a.log'), rig.path('a.log.1'));
     writeFileSync(rig.path('a.log'), text);
   };

@@ -4,7 +4,13 @@
  */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decide, decideBeside, decideSaved, type Decision, type Observations } from '../../../src/sources/file/decide/decide.ts';
+import {
+  decide,
+  decideBeside,
+  decideSaved,
+  type Decision,
+  type Observations,
+} from '../../../src/sources/file/decide/decide.ts';
 import type { FileFacts } from '../../../src/sources/file/decide/table.ts';
 import { fingerprintOf } from '../../../src/sources/file/known/content.ts';
 import type { FileLocation } from '../../../src/sources/file/known/file-on-disk.ts';
@@ -73,7 +79,9 @@ class Scene {
       this.known.add(file);
       this.files.push(file);
     }
-    for (const name of NAMES.filter((each) => each in this.#world.names && (world.isAllMatched || each.endsWith('.log'))))
+    for (const name of NAMES.filter(
+      (each) => each in this.#world.names && (world.isAllMatched || each.endsWith('.log')),
+    ))
       if (name !== world.failing) this.found.push({ path: pathOf(name), stat: this.statOf(this.#world.names[name]!) });
     const isRotated: ObserveOptions['isRotated'] = ({ path }, of) => isRotatedName(path, of.firstPath);
     const isIgnored: ScanOptions['isIgnored'] = ({ inode }) => inode === world.ignored;
@@ -106,7 +114,8 @@ class Scene {
         const at = inodeAt(path);
         return at === undefined ? undefined : this.fstat!(at);
       },
-      readdir: () => Object.keys(names).map((name) => ({ name, isFile: () => true, isSymbolicLink: () => false }) as never),
+      readdir: () =>
+        Object.keys(names).map((name) => ({ name, isFile: () => true, isSymbolicLink: () => false }) as never),
       open: (path) => inodeAt(path)!,
       fstat: (fd) => this.statOf(fd),
       peek: (fd, into, position) => (position === 0 ? into.write(contents[fd - 1]!) : 0),
@@ -132,7 +141,10 @@ function given(decisions: readonly Decision[]): string[] {
     if (each.kind === 'new') return [inodeKey(each.found.stat)];
     if (each.kind === 'ignored') return [];
     const { observation, next } = each;
-    const own = each.kind === 'continued' || each.kind === 'renamed' ? [inodeKey((observation.found?.stat ?? observation.held)!)] : [];
+    const own =
+      each.kind === 'continued' || each.kind === 'renamed'
+        ? [inodeKey((observation.found?.stat ?? observation.held)!)]
+        : [];
     return next ? [...own, inodeKey(next.found.stat)] : own;
   });
 }
@@ -206,7 +218,11 @@ test('each known stream goes on, waits, or is given up, for a reason that is the
           truncated: false,
           replaced: fd === undefined && (paths.length > 0 || !world.stableInodes),
           deleted: isUnlinked,
-          gone: paths.length === 0 && !isFailing && !isUnlinked && (world.isMounted || fd !== undefined || place === 'deleted'),
+          gone:
+            paths.length === 0 &&
+            !isFailing &&
+            !isUnlinked &&
+            (world.isMounted || fd !== undefined || place === 'deleted'),
           away: paths.length === 0 && !world.isMounted && fd === undefined,
           undecided: isFailing || world.failing !== undefined,
         };
@@ -233,7 +249,9 @@ test('a rotated file beside a path is followed once, unless a stream has it', ()
       for (const [n, each] of decisions.entries()) {
         if (each.kind !== 'new') continue;
         const holder = known.in(each.found.stat);
-        const isDetached = decisions.slice(0, n).some((one) => one.kind === 'replaced' && one.observation.file === holder);
+        const isDetached = decisions
+          .slice(0, n)
+          .some((one) => one.kind === 'replaced' && one.observation.file === holder);
         expect(holder === undefined || isDetached).toBe(true);
       }
     }),
@@ -251,8 +269,22 @@ const facts: fc.Arbitrary<FileFacts> = fc.record({
 
 test('at a start each saved stream is decided once, and of those with one inode at most one has the file', () => {
   const [id, path, source, identity, contentSum] = ['s', '/a.log', 'app', undefined, undefined];
-  const record = { id, path, source, identity, contentSum, startAt: 0, createdMs: 0, resumeAt: 0, tail: { length: 0, crc: 0 } };
-  const saved = fc.record({ facts, isReached: fc.boolean(), inode: fc.option(fc.constantFrom('1:1', '1:2'), { nil: undefined }) });
+  const record = {
+    id,
+    path,
+    source,
+    identity,
+    contentSum,
+    startAt: 0,
+    createdMs: 0,
+    resumeAt: 0,
+    tail: { length: 0, crc: 0 },
+  };
+  const saved = fc.record({
+    facts,
+    isReached: fc.boolean(),
+    inode: fc.option(fc.constantFrom('1:1', '1:2'), { nil: undefined }),
+  });
   fc.assert(
     fc.property(fc.array(saved, { maxLength: 6 }), (all) => {
       const observations = all.map((each, n) => ({ ...each, record: { ...record, id: `${n}` }, found: undefined }));

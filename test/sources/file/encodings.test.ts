@@ -85,7 +85,9 @@ test('parts of lines in UTF-16 keep their numbers over turns and restarts, besid
   await rig.play`write a.log ${be(`\ufeffshort\n${long}`)}; write b.log ${`plain ${'z'.repeat(3000)}`}`;
   const parts = (): unknown[] =>
     rig.lane.blocks.flatMap(({ shape, single }) =>
-      single?.marks ? [[(shape.wrapFields['file'] as string).slice(-5), single.marks['part'], single.marks['part_last']]] : [],
+      single?.marks
+        ? [[(shape.wrapFields['file'] as string).slice(-5), single.marks['part'], single.marks['part_last']]]
+        : [],
     );
   await rig.play`start; drain`;
   const first = parts();
@@ -126,7 +128,10 @@ test('characters of UTF-8, shift_jis and gb18030 that lie over the ends of reads
   ] as const) {
     const rig = new TailRig({ charset });
     const count = 20_000;
-    writeFileSync(rig.path('a.log'), Buffer.concat(Array.from({ length: count }, () => Buffer.concat([line, Buffer.of(10)]))));
+    writeFileSync(
+      rig.path('a.log'),
+      Buffer.concat(Array.from({ length: count }, () => Buffer.concat([line, Buffer.of(10)]))),
+    );
     await rig.start();
     await rig.drain();
     const events = new Set(rig.events);
@@ -145,7 +150,9 @@ test('file that looks like UTF-16 without a byte order mark is named, with the c
     write marked.log ${le('\ufeffone line of text\r\n')}; write plain.log "one line of text"
     write hole.log ${`${'\0'.repeat(100)}one line of text\n`}; start; drain
   `;
-  const said = rig.said(/looks like UTF-16/).map(({ level, fields }) => `${level} ${String(fields['path'])} ${String(fields['charset'])}`);
+  const said = rig
+    .said(/looks like UTF-16/)
+    .map(({ level, fields }) => `${level} ${String(fields['path'])} ${String(fields['charset'])}`);
   expect(said.toSorted()).toEqual([`warn ${rig.path('be.log')} utf-16be`, `warn ${rig.path('le.log')} utf-16le`]);
   const named = new TailRig({ charset: 'utf-16le' });
   writeFileSync(named.path('le.log'), le('one line of text\r\n'));

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, closeSync, openSync, readdirSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { expect } from 'vitest';
 import { MAX_OPEN_FILES, MIN_OPEN_FILES } from '../../../src/sources/file/limits.ts';
 import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
@@ -13,10 +22,15 @@ test('unreadable file among readable ones is named once, tried again ever less o
     if (call === 'open' && of === rig.path('secret.log')) tries += 1;
   });
   await rig.play`write secret.log hidden; write a.log one; fail open secret.log EACCES; start; pass 60; by-file a.log one; stats failed=1`;
-  expect(rig.said(/cannot read file/)).toMatchObject([{ level: 'warn', fields: { path: rig.path('secret.log'), code: 'EACCES' } }]);
+  expect(rig.said(/cannot read file/)).toMatchObject([
+    { level: 'warn', fields: { path: rig.path('secret.log'), code: 'EACCES' } },
+  ]);
   expect(tries).toBeGreaterThan(3);
   expect(tries).toBeLessThan(10);
-  expect(rig.source.explain(rig.path('secret.log'))).toMatchObject({ state: 'failed', lastError: 'EACCES: made to fail' });
+  expect(rig.source.explain(rig.path('secret.log'))).toMatchObject({
+    state: 'failed',
+    lastError: 'EACCES: made to fail',
+  });
   await rig.play`mend; pass 31; by-file a.log one + secret.log hidden; stats failed=0; said 1 can be read again`;
 });
 
@@ -67,7 +81,10 @@ test('source that runs out of descriptors says so once, gives half of them back,
   expect(new Set(rig.texts).size).toBe(600);
   expect(rig.texts).toHaveLength(600);
   expect(rig.log.filter(({ level }) => level === 'warn')).toMatchObject([
-    { fields: { code: 'EMFILE', limit: 20 }, text: expect.stringMatching(/no file descriptor is left.*ulimit -n/) as string },
+    {
+      fields: { code: 'EMFILE', limit: 20 },
+      text: expect.stringMatching(/no file descriptor is left.*ulimit -n/) as string,
+    },
   ]);
   expect(rig.source.stats.files['failed']).toBe(0);
 });

@@ -17,7 +17,10 @@ function makeFinder(include: string[], exclude: string[] = [], fileSystem: FileS
   const write = (level: string) => (fields: object, text: string) =>
     void log.push(`${level} ${(fields as { path?: string }).path} ${text}`);
   const clock = new StepClock();
-  const notices = new Notices({ debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }, clock);
+  const notices = new Notices(
+    { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') },
+    clock,
+  );
   const links = new Links({ fixed: fixedPartsOf(include), followLinks: 'safe', fileSystem, clock });
   const refusals = new Refusals({ links, privateFiles: undefined, fileSystem, notices, counts: { links: 0 } });
   const finder = new Finder({ include, exclude, fileSystem, clock, notices, refusals });
@@ -25,12 +28,25 @@ function makeFinder(include: string[], exclude: string[] = [], fileSystem: FileS
 }
 
 test('finder follows ** at any depth and * within one folder only', async () => {
-  const root = makeTree({ 'a.log': '', 'b.txt': '', 'x/a.log': '', 'x/y/z/a.log': '', 'x/.hidden/a.log': '', '.b.log': '' });
-  expect(await makeFinder([`${root}/**/*.log`]).find()).toEqual([`${root}/a.log`, `${root}/x/a.log`, `${root}/x/y/z/a.log`]);
+  const root = makeTree({
+    'a.log': '',
+    'b.txt': '',
+    'x/a.log': '',
+    'x/y/z/a.log': '',
+    'x/.hidden/a.log': '',
+    '.b.log': '',
+  });
+  expect(await makeFinder([`${root}/**/*.log`]).find()).toEqual([
+    `${root}/a.log`,
+    `${root}/x/a.log`,
+    `${root}/x/y/z/a.log`,
+  ]);
   expect(await makeFinder([`${root}/*.log`]).find()).toEqual([`${root}/a.log`]);
   expect(await makeFinder([`${root}/*/*.log`]).find()).toEqual([`${root}/x/a.log`]);
   expect(await makeFinder([`${root}/x/{y/z,w}/*.log`]).find()).toEqual([`${root}/x/y/z/a.log`]);
-  expect(await makeFinder([`${root}/b.txt`, `${root}/missing.log`, `${root}/nowhere/*.log`]).find()).toEqual([`${root}/b.txt`]);
+  expect(await makeFinder([`${root}/b.txt`, `${root}/missing.log`, `${root}/nowhere/*.log`]).find()).toEqual([
+    `${root}/b.txt`,
+  ]);
 });
 
 test('finder takes a path with escaped wildcards as it is', async () => {
@@ -74,7 +90,8 @@ test.for(['\n', '\r', '\u2028', '\u2029', '\u0085'])(
       `a${lineBreak}*.log`,
       `a\\${lineBreak}b.log`,
     ];
-    for (const pattern of wild) expect(await makeFinder([`${root}/${pattern}`]).find(), pattern).toEqual([`${root}/${name}`]);
+    for (const pattern of wild)
+      expect(await makeFinder([`${root}/${pattern}`]).find(), pattern).toEqual([`${root}/${name}`]);
     for (const exclude of ['*', `${root}/**`, `${root}/*/**`, '**/x?y/**'])
       expect(await makeFinder([`${root}/${folder}/**`], [exclude]).find(), exclude).toEqual([]);
     expect(await makeFinder([`${root}/${folder}/**`], ['*b.log']).find()).toEqual([`${root}/${folder}/deep/a.log`]);
@@ -211,7 +228,9 @@ test('glob tells base, depth and folders that lead to a match', () => {
 
 test('explainMiss names the pattern that agrees with most of a path, and where it ends to agree', () => {
   const why = (pattern: string, path: string): string => explainMiss([pattern], path).why;
-  expect(explainMiss(['/var/log/*.log', '/var/log/app/*.log', '/srv/**/*.log'], '/var/log/app/a.txt').pattern).toBe('/var/log/app/*.log');
+  expect(explainMiss(['/var/log/*.log', '/var/log/app/*.log', '/srv/**/*.log'], '/var/log/app/a.txt').pattern).toBe(
+    '/var/log/app/*.log',
+  );
   expect(why('/var/log/*.log', '/var/log/a.txt')).toBe('"a.txt" does not match "*.log"');
   expect(why('/var/log/**/*.log', '/var/log/x/a.txt')).toBe('"a.txt" does not match "*.log"');
   expect(why('/var/log/*.log', '/var/log/x/y/a.log')).toMatch(/in a folder below/);

@@ -33,9 +33,14 @@ test('w3c has the columns of the last header before each line, from file to file
     { x: '5', y: '6' },
   ]);
   await rig.play`append b.log ${'7\t8\n'}; append a.log ${'9 10\n'}; drain`;
-  expect(parsed()).toEqual(expect.arrayContaining([{ x: '7', y: '8' }, { c: '9', d: '10' }])); // prettier-ignore
+  expect(parsed()).toEqual(
+    expect.arrayContaining([
+      { x: '7', y: '8' },
+      { c: '9', d: '10' },
+    ]),
+  );
   await rig.play`commit; start; append a.log ${'11 12\n#Fields: e\n13\n'}; append b.log ${'- 14\n9\t\n1 2 3\n'}; drain`;
-  expect(parsed()).toEqual(expect.arrayContaining([{ c: '11', d: '12' }, { e: '13' }, { y: '14' }, { x: '9' }])); // prettier-ignore
+  expect(parsed()).toEqual(expect.arrayContaining([{ c: '11', d: '12' }, { e: '13' }, { y: '14' }, { x: '9' }]));
   expect(parsed()).toContainEqual({ message: '1 2 3', parse_error: '3 values for 2 columns' });
 });
 
@@ -64,5 +69,8 @@ test('pieces of a container message wait for their last, over turns', async () =
     write a.log ${`${T} stdout F whole\n${T} stdout P first \n`}; start; drain; messages whole
     append a.log ${`${T} stdout F last\n`}; drain; messages whole "first last"
   `;
-  expect(rig.lane.blocks[0]!.shape).toMatchObject({ format: 'auto', fields: { host: 'testhost', file: rig.path('a.log') } });
+  expect(rig.lane.blocks[0]!.shape).toMatchObject({
+    format: 'auto',
+    fields: { host: 'testhost', file: rig.path('a.log') },
+  });
 });

@@ -55,7 +55,8 @@ test('events end before NULs that are passed over, and not at those that a file 
 });
 
 const LINES = ['k=a 1', 'k=b 1', 'k=a 2', 'k=c 1', 'k=b 2', 'k=c 2'].map((text, n) => `${at(n)} ${text}`);
-const messagesOf = (lane: LaneDouble): string[] => lane.events.map((text) => (JSON.parse(text) as { message: string }).message);
+const messagesOf = (lane: LaneDouble): string[] =>
+  lane.events.map((text) => (JSON.parse(text) as { message: string }).message);
 
 /** The events of a log by one reader, restarted each time that something came. */
 test('a restart goes on behind each event with the lines of those before, and does not where these changed', async () => {
@@ -108,7 +109,15 @@ test('a file that was compressed meanwhile goes on behind the events that were s
   appendFileSync(rig.path('a.log'), `${b2}\n${c2}\n`);
   await rig.play`compress a.log; start`;
   const span: Span = {
-    ...{ source: 'app', stream: block!.stream, from: 0, to: block!.length, events: 1, sum: 0, tail: { length: 0, crc: 0 } },
+    ...{
+      source: 'app',
+      stream: block!.stream,
+      from: 0,
+      to: block!.length,
+      events: 1,
+      sum: 0,
+      tail: { length: 0, crc: 0 },
+    },
     groups: block!.groups,
   };
   const lane = new LaneDouble();
@@ -141,8 +150,22 @@ test('spans are read again as the same events, with the lines behind them; where
     expect(await rig.source.reread!(span, lane)).toBe(span.to);
     expect([lane.events, lane.blocks.at(-1)!.groups!.after.sum]).toEqual([block.events.map(String), groups!.after.sum]);
   }
-  const { stream, offset: from, length, groups } = rig.lane.blocks.find((block) => block.groups!.after.gate > block.offset + block.length)!;
-  const span: Span = { source: 'app', stream, from, to: from + length, events: 1, sum: 0, tail: { length: 0, crc: 0 }, groups };
+  const {
+    stream,
+    offset: from,
+    length,
+    groups,
+  } = rig.lane.blocks.find((block) => block.groups!.after.gate > block.offset + block.length)!;
+  const span: Span = {
+    source: 'app',
+    stream,
+    from,
+    to: from + length,
+    events: 1,
+    sum: 0,
+    tail: { length: 0, crc: 0 },
+    groups,
+  };
   writeFileSync(rig.path('a.log'), `${[...LINES, `${at(40)} x`].join('\n').replace('k=a 2', 'k=a 7')}\n`);
   const lane = new LaneDouble();
   await rig.source.reread!(span, lane);

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { createW3cParser } from '../../../src/parsers/formats/w3c.ts';
-import { MAX_HEADER_SEARCH_BYTES, MAX_SAVED_HEADER_CHARACTERS, MAX_SAVED_HEADERS } from '../../../src/sources/file/limits.ts';
+import {
+  MAX_HEADER_SEARCH_BYTES,
+  MAX_SAVED_HEADER_CHARACTERS,
+  MAX_SAVED_HEADERS,
+} from '../../../src/sources/file/limits.ts';
 import { headersWith, savedHeader } from '../../../src/sources/file/read/last-header.ts';
 import type { LaneDouble } from '../lane-double.ts';
 import { type AgentProcess, type Sent, startProcess } from './agent-process.ts';
@@ -36,7 +40,10 @@ test('w3c killed between two headers gives each row its own columns again, and i
   const blocks = (): unknown[] => rig.lane.blocks.map(({ offset, length, header }) => ({ offset, length, header }));
   await rig.play`write a.log ${'#Fields: a b\n1 2\n'}; start; drain; commit; append a.log ${'3 4\n#Fields: c d\n5 6\n#Fields: e\n'}; drain`;
   const once = { events: eventsIn(rig.lane).slice(-2), blocks: blocks().slice(-2) };
-  expect(once.events).toEqual([{ a: '3', b: '4' }, { c: '5', d: '6' }]); // prettier-ignore
+  expect(once.events).toEqual([
+    { a: '3', b: '4' },
+    { c: '5', d: '6' },
+  ]);
   await rig.play`start; drain`;
   expect({ events: eventsIn(rig.lane), blocks: blocks() }).toEqual(once);
   await rig.play`commit; start; append a.log ${'7\n'}; drain`;
@@ -61,12 +68,15 @@ test('w3c batches are sent again after a kill under the same keys with the same 
       sent: (each) => sent.push(each),
     }));
   };
-  const rows = (from: number, to: number): string => Array.from({ length: to - from }, (_, n) => `l${from + n} r${from + n}\n`).join('');
+  const rows = (from: number, to: number): string =>
+    Array.from({ length: to - from }, (_, n) => `l${from + n} r${from + n}\n`).join('');
   writeFileSync(log, `#Fields: message b\n${rows(0, 7)}#Fields: a message\n${rows(7, 12)}`);
   await restart();
   await agent!.poll();
   const first = [...sent];
-  expect(first.flatMap(({ messages }) => messages)).toEqual(Array.from({ length: 12 }, (_, n) => `${n < 7 ? 'l' : 'r'}${n}`));
+  expect(first.flatMap(({ messages }) => messages)).toEqual(
+    Array.from({ length: 12 }, (_, n) => `${n < 7 ? 'l' : 'r'}${n}`),
+  );
   appendFileSync(log, `#Fields: message c\n${rows(12, 14)}`);
   await restart();
   expect(sent).toEqual(first);
@@ -112,15 +122,23 @@ test('w3c in a compressed file goes on under the last header, in appended member
 test.each([',', '\t'])(
   'csv with the delimiter %j has the columns of the first record in plain and compressed files, over restarts and rotation',
   async (delimiter) => {
-    const rig = new TailRig({ format: 'csv', csv: { delimiter, columns: undefined }, readCompressed: true, glob: '*.log*' });
+    const rig = new TailRig({
+      format: 'csv',
+      csv: { delimiter, columns: undefined },
+      readCompressed: true,
+      glob: '*.log*',
+    });
     const row = (...values: string[]): string => `${values.join(delimiter)}\n`;
     const text = row('a', 'b') + row('1', '2').repeat(20_000);
     await rig.play`write a.log ${text}; start; drain; commit; start; append a.log ${row('3', '4') + row('a', 'b')}; drain`;
     // A later record is a row, whatever it holds.
-    expect(eventsIn(rig.lane)).toEqual([{ a: '3', b: '4' }, { a: 'a', b: 'b' }]); // prettier-ignore
+    expect(eventsIn(rig.lane)).toEqual([
+      { a: '3', b: '4' },
+      { a: 'a', b: 'b' },
+    ]);
     expect(eventsIn((await rig.reread(text.length, text.length + 4)).lane)).toEqual([{ a: '3', b: '4' }]);
     await rig.play`commit; stop; append a.log ${row('5', '6')}; mv a.log a.log.1; write a.log ${row('c') + row('7')}; compress a.log.1; start; pass 70`;
-    expect(eventsIn(rig.lane)).toEqual(expect.arrayContaining([{ a: '5', b: '6' }, { c: '7' }])); // prettier-ignore
+    expect(eventsIn(rig.lane)).toEqual(expect.arrayContaining([{ a: '5', b: '6' }, { c: '7' }]));
     expect(eventsIn(rig.lane)).toHaveLength(2);
   },
 );
@@ -135,17 +153,25 @@ test('unparsed row of a w3c log has its time in UTC, as the others', async () =>
 });
 
 test('saved headers are bounded, and the last one is always among them', () => {
-  const block = (at: number, header: string | undefined) => ({ offset: at, header }) as Parameters<typeof headersWith>[2];
+  const block = (at: number, header: string | undefined) =>
+    ({ offset: at, header }) as Parameters<typeof headersWith>[2];
   let headers: ReturnType<typeof headersWith>;
   const note = (n: number, text: string): void => {
-    headers = headersWith({ headers: headers ?? [] }, { header: text }, block(n * 10, savedHeader({ headers: headers ?? [] }, n * 10)), 10);
+    headers = headersWith(
+      { headers: headers ?? [] },
+      { header: text },
+      block(n * 10, savedHeader({ headers: headers ?? [] }, n * 10)),
+      10,
+    );
   };
   for (let n = 0; n < 2 * MAX_SAVED_HEADERS; n += 1) note(n, `#Fields: a${n}`);
   expect(headers).toHaveLength(MAX_SAVED_HEADERS);
   note(100, `#Fields: ${'x'.repeat(MAX_SAVED_HEADER_CHARACTERS)}`);
   expect(headers).toHaveLength(1);
   expect(savedHeader({ headers: headers! }, 1000)).toBeUndefined();
-  expect(headersWith({ headers: headers! }, { header: headers![0]!.text }, block(1010, headers![0]!.text), 10)).toBeUndefined();
+  expect(
+    headersWith({ headers: headers! }, { header: headers![0]!.text }, block(1010, headers![0]!.text), 10),
+  ).toBeUndefined();
 });
 
 test('w3c parser goes on under the header that it says, of columns, date and kind of time', () => {

@@ -44,7 +44,8 @@ class Writer {
   }
 }
 
-const sorted = (texts: readonly string[]): string[] => texts.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+const sorted = (texts: readonly string[]): string[] =>
+  texts.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
 const holesIn = (rig: TailRig): unknown[] => rig.said(/begins with NUL bytes/).map(({ fields }) => fields['holeBytes']);
 
 const sizes = [60, 5000, 200 * KiB, 3 * MiB, 2 * TURN_BYTES + MiB];
@@ -78,23 +79,26 @@ test.for(inGlobs.flatMap((include) => sizes.map((bytes) => [include, bytes] as c
   },
 );
 
-test.for(inGlobs)('file that was rotated with holes while the source was stopped is read whole, once, with %s', async (include) => {
-  const rig = await startRig({ glob: include });
-  rig.bornNow();
-  const writer = new Writer(rig.path('a.log'));
-  writer.write(300);
-  await rig.play`drain; commit`;
-  const before = rig.texts;
-  writer.write(MiB);
-  writer.copyTruncate();
-  writer.write(2 * MiB);
-  writer.copyTruncate();
-  writer.write(20);
-  await rig.play`start; drain; pass 60`;
-  expect(sorted([...before, ...rig.texts])).toEqual(writer.written);
-  expect(holesIn(rig)).toHaveLength(2);
-  expect(rig.source.stats.lostBytes).toBe(0);
-});
+test.for(inGlobs)(
+  'file that was rotated with holes while the source was stopped is read whole, once, with %s',
+  async (include) => {
+    const rig = await startRig({ glob: include });
+    rig.bornNow();
+    const writer = new Writer(rig.path('a.log'));
+    writer.write(300);
+    await rig.play`drain; commit`;
+    const before = rig.texts;
+    writer.write(MiB);
+    writer.copyTruncate();
+    writer.write(2 * MiB);
+    writer.copyTruncate();
+    writer.write(20);
+    await rig.play`start; drain; pass 60`;
+    expect(sorted([...before, ...rig.texts])).toEqual(writer.written);
+    expect(holesIn(rig)).toHaveLength(2);
+    expect(rig.source.stats.lostBytes).toBe(0);
+  },
+);
 
 test('hole that is shorter than a file is known by was left while the source was stopped', async ({ rig }) => {
   const writer = new Writer(rig.path('a.log'));
@@ -160,21 +164,24 @@ test('hole at the beginning of UTF-16 is passed over in whole characters', async
   `;
 });
 
-test.for(['before a look', 'in its middle', 'behind its end'])('a kill %s of the hole loses nothing and repeats nothing', async (when) => {
-  const rig = await startRig({ glob: '*.log*' });
-  const writer = new Writer(rig.path('a.log'));
-  writer.write(3 * TURN_BYTES);
-  await rig.play`drain; commit`;
-  const before = rig.texts;
-  writer.copyTruncate();
-  writer.write(100);
-  await rig.source.scanOnce();
-  if (when === 'in its middle') await rig.source.readRound();
-  if (when === 'behind its end') while (holesIn(rig).length === 0) await rig.source.scanOnce();
-  expect(holesIn(rig)).toHaveLength(when === 'behind its end' ? 1 : 0);
-  await rig.play`reads ${before}; start; drain; pass 30`;
-  expect([...before, ...rig.texts]).toEqual(writer.written);
-});
+test.for(['before a look', 'in its middle', 'behind its end'])(
+  'a kill %s of the hole loses nothing and repeats nothing',
+  async (when) => {
+    const rig = await startRig({ glob: '*.log*' });
+    const writer = new Writer(rig.path('a.log'));
+    writer.write(3 * TURN_BYTES);
+    await rig.play`drain; commit`;
+    const before = rig.texts;
+    writer.copyTruncate();
+    writer.write(100);
+    await rig.source.scanOnce();
+    if (when === 'in its middle') await rig.source.readRound();
+    if (when === 'behind its end') while (holesIn(rig).length === 0) await rig.source.scanOnce();
+    expect(holesIn(rig)).toHaveLength(when === 'behind its end' ? 1 : 0);
+    await rig.play`reads ${before}; start; drain; pass 30`;
+    expect([...before, ...rig.texts]).toEqual(writer.written);
+  },
+);
 
 test('span behind a hole is read again as it was, without the hole', async () => {
   const reads: number[] = [];
@@ -240,7 +247,8 @@ test('file that is truncated at any moment while its hole is looked at is read w
     let calls = -Infinity;
     const rig = await startRig();
     rig.afterCalls.add((call) => {
-      if ((call === 'fstat' || call === 'peek') && (calls += 1) === nth) writeFileSync(rig.path('a.log'), rows.join('\n') + '\n');
+      if ((call === 'fstat' || call === 'peek') && (calls += 1) === nth)
+        writeFileSync(rig.path('a.log'), rows.join('\n') + '\n');
     });
     await rig.play`write a.log; drain; write a.log ${Buffer.concat([Buffer.alloc(600 * KiB), Buffer.from('old\n')])}`;
     calls = 0;

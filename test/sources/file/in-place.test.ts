@@ -152,19 +152,27 @@ test('file of which too little stays as it was is read from its beginning once a
   expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
 });
 
-test.for(['*.log', '*.log*'])('file that is truncated and refilled is read from its beginning, with %s', async (glob) => {
-  const rig = await startRig({ glob });
-  const path = rig.path('a.log');
-  const generations = ['first', 'second', 'third'].map((name) => Array.from({ length: 200 }, (_, n) => `${name} generation, row ${n}`));
-  for (const [n, lines] of generations.entries()) {
-    if (n > 0) writeFileSync(`${path}.${n}`, readFileSync(path));
-    // In the same inode, and longer than before.
-    writeFileSync(path, textOf(['banner of all generations', ...lines, ...Array.from({ length: n * 20 }, () => `more of ${n}`)]));
-    await rig.drain();
-  }
-  await rig.pass(80);
-  for (const lines of generations) expect(counted(rig.texts, lines)).toEqual(once(lines));
-});
+test.for(['*.log', '*.log*'])(
+  'file that is truncated and refilled is read from its beginning, with %s',
+  async (glob) => {
+    const rig = await startRig({ glob });
+    const path = rig.path('a.log');
+    const generations = ['first', 'second', 'third'].map((name) =>
+      Array.from({ length: 200 }, (_, n) => `${name} generation, row ${n}`),
+    );
+    for (const [n, lines] of generations.entries()) {
+      if (n > 0) writeFileSync(`${path}.${n}`, readFileSync(path));
+      // In the same inode, and longer than before.
+      writeFileSync(
+        path,
+        textOf(['banner of all generations', ...lines, ...Array.from({ length: n * 20 }, () => `more of ${n}`)]),
+      );
+      await rig.drain();
+    }
+    await rig.pass(80);
+    for (const lines of generations) expect(counted(rig.texts, lines)).toEqual(once(lines));
+  },
+);
 
 test('file of lines that are all alike is read from its beginning when it is truncated and refilled', async () => {
   const rig = await startRig();

@@ -6,7 +6,13 @@ import { steppedTimes } from './file-times.ts';
 import { type Script, steps } from './steps.ts';
 import type { RigOptions } from './tail-rig.ts';
 
-export const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
+export const multiline = {
+  kind: 'start',
+  pattern: '^[A-Z]',
+  timeoutMs: 5000,
+  maxLines: 1000,
+  maxBytes: Infinity,
+} as const;
 export const stepped = (...times: Parameters<typeof steppedTimes>) => ({ multiline, times: steppedTimes(...times) });
 
 export interface Group {
@@ -24,9 +30,12 @@ const ROTATED_LATER = 'write a.log Z "A one" " two"; start; drain; mv a.log a.lo
 export const READ = 'append a.log Z "A one"; start; drain';
 /** Three more files under the path before anyone looks, made so long after each other; all but the last are rotated away. */
 const unseen = (ms: number): string =>
-  ['" two"', '" three"', '" four" B'].map((lines, n) => `mv a.log a.log.${n + 1}; later ${ms}; append a.log ${lines}`).join('; ');
+  ['" two"', '" three"', '" four" B']
+    .map((lines, n) => `mv a.log a.log.${n + 1}; later ${ms}; append a.log ${lines}`)
+    .join('; ');
 /** The file is copied aside and truncated, and these lines follow. */
-export const aside = (n: number, lines: string): string => `cp a.log a.log.${n}; cut a.log; ${lines && `append a.log ${lines}`}`;
+export const aside = (n: number, lines: string): string =>
+  `cp a.log a.log.${n}; cut a.log; ${lines && `append a.log ${lines}`}`;
 /** A file with a date in its name that was read, with an event half a day old, and one that is open at its end. */
 const dated = (name: string): string => `append ${name} Z; later 43200000; append ${name} "A one"; start; drain`;
 

@@ -23,9 +23,14 @@ interface Step<Kind> {
   readonly n: number;
 }
 
-function schedules<Kind extends string>(weights: Readonly<Record<Kind, number>>, minLength: number): fc.Arbitrary<Step<Kind>[]> {
+function schedules<Kind extends string>(
+  weights: Readonly<Record<Kind, number>>,
+  minLength: number,
+): fc.Arbitrary<Step<Kind>[]> {
   const kinds = Object.entries<number>(weights) as [Kind, number][];
-  const step = fc.oneof(...kinds.map(([kind, weight]) => ({ weight, arbitrary: fc.record({ kind: fc.constant(kind), n: fc.nat(5) }) })));
+  const step = fc.oneof(
+    ...kinds.map(([kind, weight]) => ({ weight, arbitrary: fc.record({ kind: fc.constant(kind), n: fc.nat(5) }) })),
+  );
   return fc.array(step, { minLength, maxLength: 40 });
 }
 
@@ -35,7 +40,10 @@ const looks = { event: 4, more: 6, rotate: 4, scan: 2, poll: 4, restart: 1 };
 
 /** Of a loaded machine: the file system's clock ticks rarely, and between two scans anything may pass. */
 const stepped = fc
-  .record({ tickMs: fc.integer({ min: 1, max: PAUSE_MS - 1 }), lookMs: fc.array(fc.oneof(fc.constant(0), fc.nat(200)), { minLength: 1 }) })
+  .record({
+    tickMs: fc.integer({ min: 1, max: PAUSE_MS - 1 }),
+    lookMs: fc.array(fc.oneof(fc.constant(0), fc.nat(200)), { minLength: 1 }),
+  })
   .map(({ tickMs, lookMs }) => ({
     toString: () => `tick ${tickMs}, looks ${lookMs.join(' ')}`,
     start: () => steppedTimes(tickMs, lookMs),
@@ -43,9 +51,19 @@ const stepped = fc
 const system = fc.constant({ toString: () => 'the system', start: systemTimes });
 
 /** Runs the steps; returns the events that were written, and those that came. */
-async function look(steps: readonly Step<keyof typeof looks>[], how: 'rename' | 'copytruncate', glob: string, times: FileTimes) {
+async function look(
+  steps: readonly Step<keyof typeof looks>[],
+  how: 'rename' | 'copytruncate',
+  glob: string,
+  times: FileTimes,
+) {
   // Longer than a schedule, except for rotated files, which wait for 10 s.
-  const rig = new TailRig({ multiline: { ...multiline, timeoutMs: 100_000 }, glob, fileSystem: times.fileSystem, nowMs: times.nowMs });
+  const rig = new TailRig({
+    multiline: { ...multiline, timeoutMs: 100_000 },
+    glob,
+    fileSystem: times.fileSystem,
+    nowMs: times.nowMs,
+  });
   const log = rig.path('a.log');
   const written: string[][] = [['E begin']];
   times.append(log, 'E begin\n');
@@ -129,7 +147,8 @@ class Judge {
 
   take({ key, messages }: Sent): void {
     const text = JSON.stringify(messages);
-    if ((this.#byKey.get(key) ?? text) !== text) throw new Error(`key ${key} stood for ${this.#byKey.get(key)}, and stands for ${text}`);
+    if ((this.#byKey.get(key) ?? text) !== text)
+      throw new Error(`key ${key} stood for ${this.#byKey.get(key)}, and stands for ${text}`);
     this.#byKey.set(key, text);
     for (const line of messages.flatMap((message) => message.split('\n'))) {
       if (this.settled.has(line)) throw new Error(`sent again although it was settled: ${line}`);
@@ -162,7 +181,13 @@ async function kill(steps: readonly Step<keyof typeof deaths>[]): Promise<{ miss
     lostBytes += agent?.lostBytes ?? 0;
     await agent?.kill();
     const sent = (each: Sent): void => judge.take(each);
-    return (agent = await startProcess({ folder, clock, fileSystem, config: { multiline: { ...multiline, maxLines } }, sent }));
+    return (agent = await startProcess({
+      folder,
+      clock,
+      fileSystem,
+      config: { multiline: { ...multiline, maxLines } },
+      sent,
+    }));
   };
   const write = (line: string): void => {
     times.append(log, `${line}\n`);
@@ -177,7 +202,8 @@ async function kill(steps: readonly Step<keyof typeof deaths>[]): Promise<{ miss
     const there = [...rotated.keys()].filter((path) => existsSync(path));
     const path = there[n % there.length];
     const batch = agent.held[n % agent.held.length];
-    if (kind === 'event' || kind === 'more') write(`${kind === 'event' ? 'E' : ' more'} ${written.length} ${'x'.repeat(250 * n)}`);
+    if (kind === 'event' || kind === 'more')
+      write(`${kind === 'event' ? 'E' : ' more'} ${written.length} ${'x'.repeat(250 * n)}`);
     else if (kind === 'poll') await agent.poll();
     else if (kind === 'restart') agent = await restart();
     else if (kind === 'rules') maxLines = maxLines === 1000 ? 3 : 1000;
@@ -223,12 +249,19 @@ async function kill(steps: readonly Step<keyof typeof deaths>[]): Promise<{ miss
   lostBytes += agent.lostBytes;
   await agent.kill();
   const goneBytes = [...gone].reduce((sum, line) => sum + line.length + 1, 0);
-  return { missing: written.filter((line) => !judge.sent.has(line) && !gone.has(line)), overcounted: Math.max(0, lostBytes - goneBytes) };
+  return {
+    missing: written.filter((line) => !judge.sent.has(line) && !gone.has(line)),
+    overcounted: Math.max(0, lostBytes - goneBytes),
+  };
 }
 
-test(`events over rotations keep their keys through random kills, losses and rules (seed ${seed})`, { timeout: 600_000 }, async () => {
-  const property = fc.asyncProperty(schedules(deaths, 8), async (steps) => {
-    expect(await kill(steps)).toEqual({ missing: [], overcounted: 0 });
-  });
-  await fc.assert(property, { seed, numRuns });
-});
+test(
+  `events over rotations keep their keys through random kills, losses and rules (seed ${seed})`,
+  { timeout: 600_000 },
+  async () => {
+    const property = fc.asyncProperty(schedules(deaths, 8), async (steps) => {
+      expect(await kill(steps)).toEqual({ missing: [], overcounted: 0 });
+    });
+    await fc.assert(property, { seed, numRuns });
+  },
+);

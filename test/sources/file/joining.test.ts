@@ -67,7 +67,9 @@ test('truncation at any moment of a start joins no event with lines of another o
   for (let nth = 1, isOver = false; !isOver; nth += 1) {
     const { times, ...options } = stepped();
     const rig = new TailRig({ times, ...options });
-    await rig.run(`${READ}; commit; later 1000; ${aside(1, '" two" B')}; scan; later 1000; ${aside(2, '" three" C')}; scan; later 1000`);
+    await rig.run(
+      `${READ}; commit; later 1000; ${aside(1, '" two" B')}; scan; later 1000; ${aside(2, '" three" C')}; scan; later 1000`,
+    );
     const log = rig.path('a.log');
     let calls = 0;
     const after = (call: string): void => {
@@ -130,7 +132,13 @@ async function begun(after = 'B\n'): Promise<Site> {
     sent.length = 0;
     const note = (each: Sent): void => void sent.push(each);
     const rules = { ...multiline, maxLines };
-    return (agent = await startProcess({ folder, clock, fileSystem: hooked({ before }), config: { multiline: rules }, sent: note }));
+    return (agent = await startProcess({
+      folder,
+      clock,
+      fileSystem: hooked({ before }),
+      config: { multiline: rules },
+      sent: note,
+    }));
   };
   writeFileSync(log, 'Z\nA one\n');
   await restart();
@@ -174,7 +182,8 @@ test.for(Object.entries(kills))('event of two files, under way at a kill, %s', a
     if (only) keys.push(only.key);
     expect(agent.lostBytes).toBe(lostBytes);
     expect(agent.log.find('error', 'cannot be read again now')).toHaveLength(act === 'refuse a.log' ? 1 : 0);
-    if (key === 'first') expect(agent.log.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+    if (key === 'first')
+      expect(agent.log.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
   }
 });
 

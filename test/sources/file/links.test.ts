@@ -55,7 +55,8 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
   },
   'a chain of links': {
     glob: 'links/*.log',
-    begin: 'mkdir links; mkdir hop; mkdir real; mkdir other; link ../real/app.log hop/app; link ../hop/app links/app.log',
+    begin:
+      'mkdir links; mkdir hop; mkdir real; mkdir other; link ../real/app.log hop/app; link ../hop/app links/app.log',
     link: 'links/app.log',
     real: 'real/app.log',
     retarget: 'rm hop/app; link ../other/app.log hop/app',
@@ -64,7 +65,8 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
   },
   "a linked folder in the pattern's fixed part": {
     glob: 'current/logs/*.log',
-    begin: 'mkdir releases; mkdir releases/1; mkdir releases/1/logs; mkdir releases/2; mkdir releases/2/logs; link releases/1 current',
+    begin:
+      'mkdir releases; mkdir releases/1; mkdir releases/1/logs; mkdir releases/2; mkdir releases/2/logs; link releases/1 current',
     link: 'current/logs/app.log',
     real: 'releases/1/logs/app.log',
     retarget: 'rm current; link releases/2 current',
@@ -93,8 +95,14 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
 
 /** Changes behind the link, with LINK, REAL and NEXT for the paths, and the lines read. */
 const CHANGES: Readonly<Record<string, { readonly steps: string; readonly reads: string }>> = {
-  'renamed and made anew': { steps: 'append REAL two; mv REAL REAL.1; write REAL three; append REAL.1 late', reads: 'two late three' },
-  'renamed by date and made anew': { steps: 'append REAL two; mv REAL REAL-20261121; write REAL three', reads: 'two three' },
+  'renamed and made anew': {
+    steps: 'append REAL two; mv REAL REAL.1; write REAL three; append REAL.1 late',
+    reads: 'two late three',
+  },
+  'renamed by date and made anew': {
+    steps: 'append REAL two; mv REAL REAL-20261121; write REAL three',
+    reads: 'two three',
+  },
   'renamed twice, with lines in each generation': {
     steps: 'append REAL two; mv REAL REAL.1; born; write REAL three; mv REAL.1 REAL.2; mv REAL REAL.1; write REAL four',
     reads: 'two three four',
@@ -102,22 +110,32 @@ const CHANGES: Readonly<Record<string, { readonly steps: string; readonly reads:
   'renamed, with nothing in its place': { steps: 'append REAL two; mv REAL REAL.1', reads: 'two' },
   'copied and truncated': { steps: 'append REAL two; copytruncate REAL; append REAL three', reads: 'two three' },
   'copied and truncated twice': {
-    steps: 'append REAL two; copytruncate REAL; append REAL three; copytruncate REAL; append REAL "four, longer than before"',
+    steps:
+      'append REAL two; copytruncate REAL; append REAL three; copytruncate REAL; append REAL "four, longer than before"',
     reads: 'two three "four, longer than before"',
   },
-  'pointed elsewhere': { steps: 'append REAL two; RETARGET; write NEXT three; append REAL late', reads: 'two late three' },
+  'pointed elsewhere': {
+    steps: 'append REAL two; RETARGET; write NEXT three; append REAL late',
+    reads: 'two late three',
+  },
   'renamed, made anew and pointed elsewhere': {
     steps: 'append REAL two; mv REAL REAL.1; born; write REAL three; RETARGET; write NEXT four',
     reads: 'two three four',
   },
-  'pointed elsewhere and renamed': { steps: 'append REAL two; RETARGET; write NEXT three; mv REAL REAL.1', reads: 'two three' },
+  'pointed elsewhere and renamed': {
+    steps: 'append REAL two; RETARGET; write NEXT three; mv REAL REAL.1',
+    reads: 'two three',
+  },
   'copied, truncated and pointed elsewhere': {
     steps: 'append REAL two; copytruncate REAL; append REAL three; RETARGET; write NEXT four',
     reads: 'two three four',
   },
   removed: { steps: 'append REAL two; UNLINK; append REAL late', reads: 'two late' },
   'removed and renamed': { steps: 'append REAL two; UNLINK; mv REAL REAL.1', reads: 'two' },
-  'renamed, made anew and removed': { steps: 'append REAL two; mv REAL REAL.1; born; write REAL three; UNLINK', reads: 'two three' },
+  'renamed, made anew and removed': {
+    steps: 'append REAL two; mv REAL REAL.1; born; write REAL three; UNLINK',
+    reads: 'two three',
+  },
 };
 
 const WHEN: Readonly<Record<string, { readonly before: string; readonly after: string }>> = {
@@ -129,7 +147,13 @@ const WHEN: Readonly<Record<string, { readonly before: string; readonly after: s
 
 /** The script with the names of a layout. */
 function fill(script: string, { link, real, next, retarget, unlink }: Layout): string {
-  const names: Readonly<Record<string, string>> = { LINK: link, REAL: real, NEXT: next, RETARGET: retarget, UNLINK: unlink };
+  const names: Readonly<Record<string, string>> = {
+    LINK: link,
+    REAL: real,
+    NEXT: next,
+    RETARGET: retarget,
+    UNLINK: unlink,
+  };
   return script.replaceAll(/LINK|REAL|NEXT|RETARGET|UNLINK/g, (name) => names[name]!);
 }
 
@@ -141,7 +165,10 @@ for (const [form, layout] of Object.entries(LAYOUTS))
       const isRestarted = after.startsWith('start');
       const rig = new TailRig({ glob });
       const all = isRestarted ? reads : `one ${reads}`;
-      await playSteps(rig, `${begin}; write ${real} one; born; ${before}; ${script}; ${after}; reads-any ${all}; files ${link}; lost 0`);
+      await playSteps(
+        rig,
+        `${begin}; write ${real} one; born; ${before}; ${script}; ${after}; reads-any ${all}; files ${link}; lost 0`,
+      );
       await playSteps(rig, 'commit; start; drain; reads-nothing; lost 0');
     });
 
@@ -159,9 +186,11 @@ test.for(Object.keys(LAYOUTS))(
         expect(realPath).toBe(rig.path(layout.real));
         rig.streams.identify(record.id, identity);
       }
-      await playSteps(rig, `${fill(steps, layout)}; start; drain; reads-any ${reads}; lost 0`).catch((cause: unknown) => {
-        throw new Error(change, { cause });
-      });
+      await playSteps(rig, `${fill(steps, layout)}; start; drain; reads-any ${reads}; lost 0`).catch(
+        (cause: unknown) => {
+          throw new Error(change, { cause });
+        },
+      );
     }
   },
 );
@@ -230,8 +259,17 @@ test('explain tells of a log behind a link by all of its paths, with an agent an
     rig,
     `${MADE}; start; drain; append real/app.log two; mv real/app.log real/app.log.1; write real/app.log three; drain; commit`,
   );
-  const [link, real, old] = ['links/app.log', 'real/app.log', 'real/app.log.1'].map((name) => rig.path(name)) as [string, string, string];
-  expect(rig.source.explain(link)).toMatchObject({ isRead: true, linkTo: '../real/app.log', currentPath: link, related: [{ path: old }] });
+  const [link, real, old] = ['links/app.log', 'real/app.log', 'real/app.log.1'].map((name) => rig.path(name)) as [
+    string,
+    string,
+    string,
+  ];
+  expect(rig.source.explain(link)).toMatchObject({
+    isRead: true,
+    linkTo: '../real/app.log',
+    currentPath: link,
+    related: [{ path: old }],
+  });
   expect(rig.source.explain(real)).toMatchObject({ isRead: true, firstPath: link, currentPath: link });
   expect(rig.source.explain(old)).toMatchObject({
     isRead: true,
@@ -244,9 +282,25 @@ test('explain tells of a log behind a link by all of its paths, with an agent an
   const { streams, clock, lane } = rig;
   const context = { streams, clock, lane, log: silentLog, hostname: 'h', reserve: plainRegion, once: false };
   const alone = createFileSource(fileSourceConfig(rig.path(BEHIND.glob)), context);
-  expect(alone.explain(link)).toMatchObject({ isRead: true, lastChange: 'continued', related: [{ path: old, state: 'known' }] });
-  expect(alone.explain(real)).toMatchObject({ isRead: true, firstPath: link, reason: expect.stringContaining('another name') });
-  expect(alone.explain(old)).toMatchObject({ isRead: true, firstPath: link, reason: expect.stringContaining('read on') });
+  expect(alone.explain(link)).toMatchObject({
+    isRead: true,
+    lastChange: 'continued',
+    related: [{ path: old, state: 'known' }],
+  });
+  expect(alone.explain(real)).toMatchObject({
+    isRead: true,
+    firstPath: link,
+    reason: expect.stringContaining('another name'),
+  });
+  expect(alone.explain(old)).toMatchObject({
+    isRead: true,
+    firstPath: link,
+    reason: expect.stringContaining('read on'),
+  });
   await playSteps(rig, 'rm links/app.log');
-  expect(alone.explain(real)).toMatchObject({ isRead: true, firstPath: link, reason: expect.stringContaining('read on') });
+  expect(alone.explain(real)).toMatchObject({
+    isRead: true,
+    firstPath: link,
+    reason: expect.stringContaining('read on'),
+  });
 });

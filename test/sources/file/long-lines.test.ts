@@ -16,7 +16,8 @@ test('line of 100 MB is cut and marked, the lines around it arrive, memory stays
   await rig.play`start; poll`;
   const before = process.memoryUsage.rss();
   let most = before;
-  for (let isMore = true; isMore; most = Math.max(most, process.memoryUsage.rss())) isMore = (await rig.source.pollOnce()).moreToRead;
+  for (let isMore = true; isMore; most = Math.max(most, process.memoryUsage.rss()))
+    isMore = (await rig.source.pollOnce()).moreToRead;
   expect(rig.lane.lines.map((line) => line.length)).toEqual([6, MEBIBYTE, 5]);
   expect(rig.lane.blocks[1]).toMatchObject({
     offset: 7,
@@ -108,7 +109,9 @@ test('long line in parts goes on with the next number in the next turn and after
   texts.push(...rig.texts);
   expect(texts.join('')).toBe(`before${line}after`);
   const count = Math.ceil(line.length / 1000);
-  expect(seen).toEqual(Array.from({ length: count }, (_, n) => ({ part: n + 1, ...(n + 1 === count ? { part_last: true } : {}) })));
+  expect(seen).toEqual(
+    Array.from({ length: count }, (_, n) => ({ part: n + 1, ...(n + 1 === count ? { part_last: true } : {}) })),
+  );
 });
 
 test('part of a long line that is read again for its batch has the same number', async () => {

@@ -66,7 +66,9 @@ test('quiet files get their turns beside one with a backlog of 100 MB: between t
   expect(rig.byFile['loud.log']).toHaveLength(1600);
 });
 
-test('quiet file gets its turn next when it grows while the loud one is read, not after the backlog', async ({ rig }) => {
+test('quiet file gets its turn next when it grows while the loud one is read, not after the backlog', async ({
+  rig,
+}) => {
   await rig.play`write loud.log ${`${'x'.repeat(1023)}\n`.repeat(40 * 1024)}; write quiet.log one; start`;
   const running = rig.source.run();
   const isQuiet = (block: { shape: { wrapFields: Record<string, unknown> } }): boolean =>

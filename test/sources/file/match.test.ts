@@ -15,7 +15,13 @@ import {
   type Observations,
   type SavedObservation,
 } from '../../../src/sources/file/decide/decide.ts';
-import { copyRows, fileRows, type CopyFacts, type CaseRow, type FileFacts } from '../../../src/sources/file/decide/table.ts';
+import {
+  copyRows,
+  fileRows,
+  type CopyFacts,
+  type CaseRow,
+  type FileFacts,
+} from '../../../src/sources/file/decide/table.ts';
 import { observeAt, type ObserveOptions } from '../../../src/sources/file/observe/observe-file.ts';
 import { observePaths, observeRest, type ScanOptions } from '../../../src/sources/file/observe/observe-scan.ts';
 import { type FileStat, NO_FILE } from '../../../src/sources/file/scan/file-system.ts';
@@ -25,7 +31,8 @@ import { failingFileSystem, TailRig } from './tail-rig.ts';
 /** Every combination of facts. */
 function combinations<S>(facts: { readonly [K in keyof S]: readonly S[K][] }): S[] {
   let all: Partial<S>[] = [{}];
-  for (const name of Object.keys(facts) as (keyof S)[]) all = all.flatMap((each) => facts[name].map((fact) => ({ ...each, [name]: fact })));
+  for (const name of Object.keys(facts) as (keyof S)[])
+    all = all.flatMap((each) => facts[name].map((fact) => ({ ...each, [name]: fact })));
   return all as S[];
 }
 
@@ -57,7 +64,13 @@ test('whatever is seen of a known file, or of a possible copy, one row of the ta
     expect({ seen, isMet: copyFacts.some((facts) => fits(when, facts)) }).toEqual({ seen, isMet: true });
 });
 
-const ELSEWHERE: FileFacts = { path: 'something else', descriptor: 'closed', isElsewhere: true, content: 'same', isMountAway: false };
+const ELSEWHERE: FileFacts = {
+  path: 'something else',
+  descriptor: 'closed',
+  isElsewhere: true,
+  content: 'same',
+  isMountAway: false,
+};
 
 /** A further look finds it nowhere. */
 const NOWHERE: FileFacts = { ...ELSEWHERE, isElsewhere: false };
@@ -111,8 +124,20 @@ const saved: readonly SavedRow[] = [
 /** What a start decides of saved files, the newest first. */
 function kindsOf(...files: readonly Pick<SavedObservation, 'facts' | 'isReached'>[]): SavedChange[] {
   const [id, path, source, identity, contentSum] = ['s', '/a.log', 'app', undefined, undefined];
-  const record = { id, path, source, identity, contentSum, startAt: 0, createdMs: 0, resumeAt: 0, tail: { length: 0, crc: 0 } };
-  return decideSaved(files.map((file) => ({ record, found: undefined, inode: undefined, ...file }))).map(({ kind }) => kind);
+  const record = {
+    id,
+    path,
+    source,
+    identity,
+    contentSum,
+    startAt: 0,
+    createdMs: 0,
+    resumeAt: 0,
+    tail: { length: 0, crc: 0 },
+  };
+  return decideSaved(files.map((file) => ({ record, found: undefined, inode: undefined, ...file }))).map(
+    ({ kind }) => kind,
+  );
 }
 
 interface ScanRow {
@@ -251,7 +276,8 @@ test('of saved files with one inode the newest has it, unless it is lost or left
 function systemOf(found: readonly FoundFile[], byte: string): ObserveOptions['fileSystem'] {
   return failingFileSystem(() => ({
     stat: (path) =>
-      found.find((each) => each.path === path)?.stat ?? (path === '/' ? { ...NO_FILE, kind: 'directory', device: 1 } : undefined),
+      found.find((each) => each.path === path)?.stat ??
+      (path === '/' ? { ...NO_FILE, kind: 'directory', device: 1 } : undefined),
     readdir: () => [],
     open: (path) => found.findIndex((each) => each.path === path),
     fstat: (fd) => found[fd]!.stat,
@@ -293,14 +319,20 @@ function play({ known = [], found, scan, isOther = false, isOpened = true }: Sca
       } else if (decision.kind === 'ignored') changes.push(`ignored ${decision.found[0]!.path}`);
       else {
         const { path, stat } = decision.found;
-        knownFiles.add(knownAt(path, stat.inode, { scan: isOpened ? options.number : 0, fd: isOpened ? 7 : undefined }));
+        knownFiles.add(
+          knownAt(path, stat.inode, { scan: isOpened ? options.number : 0, fd: isOpened ? 7 : undefined }),
+        );
         changes.push(`new ${path}`);
       }
     }
   };
   const { known: inPlace, rest } = observePaths(found, knownFiles, options);
   act({ known: inPlace, unknown: [] });
-  for (let observations = observeRest(rest, knownFiles, options); ; observations = observeRest(rest, knownFiles, options)) {
+  for (
+    let observations = observeRest(rest, knownFiles, options);
+    ;
+    observations = observeRest(rest, knownFiles, options)
+  ) {
     act(observations);
     if (observations.known.length === 0) break;
   }
@@ -350,8 +382,13 @@ test('descriptors tell between two scans what was deleted, and whose unfinished 
 });
 
 test('docs/tailing.md shows the same table', () => {
-  const scanned = scans.map(({ changes, ...row }) => ({ ...row, change: changes.map((each) => each.split(' ')[0]).join(', ') || '–' }));
-  const rows = [...fileRows, ...scanned, ...copyRows, ...saved].map(({ seen, change, isRead }) => `| ${seen} | ${change} | ${isRead} |`);
+  const scanned = scans.map(({ changes, ...row }) => ({
+    ...row,
+    change: changes.map((each) => each.split(' ')[0]).join(', ') || '–',
+  }));
+  const rows = [...fileRows, ...scanned, ...copyRows, ...saved].map(
+    ({ seen, change, isRead }) => `| ${seen} | ${change} | ${isRead} |`,
+  );
   const docs = readFileSync(new URL('../../../docs/tailing.md', import.meta.url), 'utf8').split('\n');
   const begin = docs.indexOf('| what a scan sees | it is | what is read |');
   expect(begin).toBeGreaterThan(0);

@@ -30,7 +30,8 @@ class MountRig extends TailRig {
     };
     const fileSystem: FileSystem = failingFileSystem((real) => ({
       stat: (path) => seen(path, real.stat(path)),
-      fstat: (fd) => seen(real.pathOf(fd)!.replace(' (deleted)', ''), real.fstat(fd)) ?? { ...real.fstat(fd), device: 7001 },
+      fstat: (fd) =>
+        seen(real.pathOf(fd)!.replace(' (deleted)', ''), real.fstat(fd)) ?? { ...real.fstat(fd), device: 7001 },
       readdir: (path) => {
         orAway(path);
         if (this.isUnlisted) throw systemError('EACCES');
@@ -65,17 +66,24 @@ test.each([
   const rig = await startRead();
   rig.device = undefined;
   await rig.pass(3600, 10);
-  expect(rig.source.explain(rig.path(A))).toMatchObject({ isRead: true, reason: expect.stringContaining('is not there') });
+  expect(rig.source.explain(rig.path(A))).toMatchObject({
+    isRead: true,
+    reason: expect.stringContaining('is not there'),
+  });
   await rig.play`append ${A} three`;
   rig.device = device;
   // In its place from then on.
   await rig.play`drain; reads one two three; stats lostBytes=0 lagBytes=0; forgotten 0; commit; append ${A} four; start; drain; reads four`;
 });
 
-test('file whose file system is not there when the source starts is read on once it is; its batches wait', async ({ rig }) => {
+test('file whose file system is not there when the source starts is read on once it is; its batches wait', async ({
+  rig,
+}) => {
   rig.device = undefined;
   await rig.play`start; pass 300 10`;
-  expect(rig.said(/not there, or cannot be looked at; they are waited for/)).toMatchObject([{ level: 'warn', fields: { files: 1 } }]);
+  expect(rig.said(/not there, or cannot be looked at; they are waited for/)).toMatchObject([
+    { level: 'warn', fields: { files: 1 } },
+  ]);
   await expect(rig.reread(0, 8)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
   await rig.play`append ${A} three`;
   rig.device = 7001;
@@ -92,16 +100,21 @@ test('file in a folder that can be searched, but not listed, when the source sta
 test.each([
   ['while the source runs', '', ['one', 'two']],
   ['before it starts', 'start', []],
-])('file that was rotated while its file system was away, %s, is read on under its new name', async (_, restart, before) => {
-  const rig = await startRead();
-  rig.device = undefined;
-  await rig.run(restart);
-  await rig.play`pass 120 10; append ${A} three; mv ${A} ${A}.1; append ${A} new`;
-  rig.device = 7001;
-  await rig.play`drain; reads-any ${before} new three; lost 0`;
-});
+])(
+  'file that was rotated while its file system was away, %s, is read on under its new name',
+  async (_, restart, before) => {
+    const rig = await startRead();
+    rig.device = undefined;
+    await rig.run(restart);
+    await rig.play`pass 120 10; append ${A} three; mv ${A} ${A}.1; append ${A} new`;
+    rig.device = 7001;
+    await rig.play`drain; reads-any ${before} new three; lost 0`;
+  },
+);
 
-test('file that is gone when its file system is back is forgotten, and what of it was seen and not read is counted', async ({ rig }) => {
+test('file that is gone when its file system is back is forgotten, and what of it was seen and not read is counted', async ({
+  rig,
+}) => {
   const [stream] = rig.streams.records.keys();
   // Seen, and not opened.
   rig.isLocked = true;

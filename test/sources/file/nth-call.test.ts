@@ -14,7 +14,10 @@ const CODES = ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'ESTALE'] as const;
 const triesAll = process.env['TAILRACE_EVERY_FAULT'] === '1';
 
 /** A file system of which one kind of call fails as `fails` says, given the number of the call. */
-function faulty(name: Call, fails: (nth: number) => string | undefined): { readonly fileSystem: FileSystem; calls: () => number } {
+function faulty(
+  name: Call,
+  fails: (nth: number) => string | undefined,
+): { readonly fileSystem: FileSystem; calls: () => number } {
   const real = failingFileSystem(() => ({}));
   let calls = 0;
   const before = (call: Call, of: string | number): void => {
@@ -94,12 +97,15 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
 };
 
-test.for(Object.entries(SCENARIOS))('scenario of %s without a fault: all lines once, the truncated one counted', async ([, scenario]) => {
-  const rig = await scenario.play(nodeFileSystem);
-  expect(rig.texts.toSorted()).toEqual(scenario.written);
-  const lostBytes = scenario.taken === undefined ? 0 : scenario.taken.length + 1;
-  expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes, files: { deleted: 0, failed: 0 } });
-});
+test.for(Object.entries(SCENARIOS))(
+  'scenario of %s without a fault: all lines once, the truncated one counted',
+  async ([, scenario]) => {
+    const rig = await scenario.play(nodeFileSystem);
+    expect(rig.texts.toSorted()).toEqual(scenario.written);
+    const lostBytes = scenario.taken === undefined ? 0 : scenario.taken.length + 1;
+    expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes, files: { deleted: 0, failed: 0 } });
+  },
+);
 
 /** The faults after one failed call, in words. */
 function complaints(rig: TailRig, code: string, { written, taken }: Scenario): string[] {
@@ -109,7 +115,8 @@ function complaints(rig: TailRig, code: string, { written, taken }: Scenario): s
   // The call that failed may be the stat that would have seen the bytes.
   const mayBeLost = taken === undefined || rig.texts.includes(taken) ? [0] : [0, taken.length + 1];
   const wrong: string[] = [];
-  if (found.join() !== written.join()) wrong.push(`it sent ${found.length} lines of ${written.length}: ${found.slice(-14).join(' ')}`);
+  if (found.join() !== written.join())
+    wrong.push(`it sent ${found.length} lines of ${written.length}: ${found.slice(-14).join(' ')}`);
   if (!mayBeLost.includes(stats.lostBytes)) wrong.push(`it counted ${stats.lostBytes} bytes as lost`);
   if (stats.lagBytes !== 0 || stats.files['deleted'] !== 0 || stats.files['failed'] !== 0)
     wrong.push(`it is not done: ${stats.lagBytes} ${JSON.stringify(stats.files)}`);
@@ -161,7 +168,9 @@ for (const name of CALLS) {
       expect(rig.source.stats, about).toMatchObject({ lagBytes: 0, lostBytes: 0, files: { failed: 0 } });
       // Three files and their folder.
       expect(said.length, about).toBeLessThanOrEqual(4);
-      expect(new Set(said.map(({ fields, text }) => `${String(fields['path'])} ${text}`)).size, about).toBe(said.length);
+      expect(new Set(said.map(({ fields, text }) => `${String(fields['path'])} ${text}`)).size, about).toBe(
+        said.length,
+      );
       if (name !== 'close') expect(said.length, about).toBeGreaterThan(0);
       await rig.source.stop();
     });

@@ -35,7 +35,8 @@ class Placed {
   }
 }
 
-const rows = (count: number, from = 0): string[] => Array.from({ length: count }, (_, n) => `row ${from + n} of the log`);
+const rows = (count: number, from = 0): string[] =>
+  Array.from({ length: count }, (_, n) => `row ${from + n} of the log`);
 const textOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
 type Write = (file: Placed, lines: readonly string[], look: () => Promise<void>) => Promise<void>;
@@ -117,34 +118,41 @@ const LOOKS: Readonly<Record<string, (rig: TailRig) => Promise<void>>> = {
   },
 };
 
-const begun = (lines: readonly string[]): string[] => lines.filter((line) => line !== 'begun').map((line) => line.trimEnd());
+const begun = (lines: readonly string[]): string[] =>
+  lines.filter((line) => line !== 'begun').map((line) => line.trimEnd());
 const cases = Object.keys(WRITERS).flatMap((writer) => {
   // Blocks that come out of order come within seconds.
   const looks = Object.keys(LOOKS).filter((look) => look === 'at once' || !writer.includes('such blocks'));
   return looks.map((look) => [writer, look] as const);
 });
-test.for(cases)('80 lines of a program that %s arrive once, looked at %s', { timeout: 60_000 }, async ([writer, look], { rig }) => {
-  const lines = rows(80);
-  const events: string[] = [];
-  const file = new Placed(rig.path('a.log'));
-  let known = rig.lane;
-  const take = (): void => void events.push(...known.texts.filter((text) => text !== ''));
-  // Blocks that come out of order come within seconds.
-  const isSlow = look === 'each after 6 s' && writer.includes('blocks of 4 KiB') ? 'at once' : look;
-  await WRITERS[writer]!(file, lines, async () => {
-    await LOOKS[isSlow]!(rig);
-    if (rig.lane === known) return;
+test.for(cases)(
+  '80 lines of a program that %s arrive once, looked at %s',
+  { timeout: 60_000 },
+  async ([writer, look], { rig }) => {
+    const lines = rows(80);
+    const events: string[] = [];
+    const file = new Placed(rig.path('a.log'));
+    let known = rig.lane;
+    const take = (): void => void events.push(...known.texts.filter((text) => text !== ''));
+    // Blocks that come out of order come within seconds.
+    const isSlow = look === 'each after 6 s' && writer.includes('blocks of 4 KiB') ? 'at once' : look;
+    await WRITERS[writer]!(file, lines, async () => {
+      await LOOKS[isSlow]!(rig);
+      if (rig.lane === known) return;
+      take();
+      known = rig.lane;
+    });
+    await rig.pass(30);
     take();
-    known = rig.lane;
-  });
-  await rig.pass(30);
-  take();
-  expect(begun(events)).toEqual(begun(lines));
-  expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
-  expect(rig.said(/cut off|truncated/).filter(({ level }) => level === 'warn')).toEqual([]);
-});
+    expect(begun(events)).toEqual(begun(lines));
+    expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
+    expect(rig.said(/cut off|truncated/).filter(({ level }) => level === 'warn')).toEqual([]);
+  },
+);
 
-test('unfinished line before NULs is sent after partial_timeout, and its rest is read where it is written', async ({ rig }) => {
+test('unfinished line before NULs is sent after partial_timeout, and its rest is read where it is written', async ({
+  rig,
+}) => {
   const file = new Placed(rig.path('a.log'));
   file.size(MiB);
   file.put('one\ntw');
@@ -222,7 +230,8 @@ test('file of nothing but NULs is no event, no lag and no loss, and is counted w
 });
 
 test.for(['utf-16le', 'utf-16be'])('NULs behind text in %s end at whole characters', async (charset) => {
-  const encode = (text: string): Buffer => (charset === 'utf-16le' ? Buffer.from(text, 'utf16le') : Buffer.from(text, 'utf16le').swap16());
+  const encode = (text: string): Buffer =>
+    charset === 'utf-16le' ? Buffer.from(text, 'utf16le') : Buffer.from(text, 'utf16le').swap16();
   for (const mark of ['', '\ufeff']) {
     const rig = await startRig({ charset });
     const file = new Placed(rig.path('a.log'));

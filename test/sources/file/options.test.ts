@@ -22,7 +22,10 @@ test('partial_timeout does not send what grew between the look that decided and 
   await rig.play`reads-nothing; append a.log "g written"; pass 1; reads "two, still being written"`;
 });
 
-scenario('partial_timeout sends a line over the limit cut, and what comes after it anew', { partialTimeoutMs: 1000, maxEventBytes: 1024 })`
+scenario('partial_timeout sends a line over the limit cut, and what comes after it anew', {
+  partialTimeoutMs: 1000,
+  maxEventBytes: 1024,
+})`
   start; write a.log ${'x'.repeat(3000)}; pass 3; reads ${'x'.repeat(1024)}; append a.log yy z; pass 3; reads-after 1 yy z
 `;
 
@@ -58,7 +61,9 @@ test('ignore_older leaves out files that were unchanged for so long, until they 
   setAge('new.log', 1000);
   setAge('old.log', 7_200_000);
   await rig.play`start; drain; reads new; pass 3`;
-  expect(rig.said(/longer than `ignore_older`/).map(({ fields }) => fields)).toEqual([{ path: rig.path('old.log'), files: 1 }]);
+  expect(rig.said(/longer than `ignore_older`/).map(({ fields }) => fields)).toEqual([
+    { path: rig.path('old.log'), files: 1 },
+  ]);
   await rig.play`
     stats active=1 idle=0; append old.log changed; drain; reads new old changed; commit; append new.log "unread and old by now"
   `;

@@ -1,6 +1,15 @@
 /** Secrets of the configuration, and the files of the data folder, are no logs, whatever path leads to them. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { secretFilesOf } from '../../../src/config/connect/secret-files.ts';
@@ -64,7 +73,11 @@ const ways: readonly [string, string, (rig: TailRig) => void][] = [
   ],
   ['a link to a folder of an archive', 'logs/**/*.ndjson', (rig) => symlinkSync('../archive/logs', rig.path('logs/a'))],
   ['a link in the fixed part, to an archive', 'logs/a/**', (rig) => symlinkSync('../archive/logs', rig.path('logs/a'))],
-  ['another mount of an archive', 'logs/**', (rig) => (mkdirSync(rig.path('logs/a')), mount(rig.path('archive'), rig.path('logs/a')))],
+  [
+    'another mount of an archive',
+    'logs/**',
+    (rig) => (mkdirSync(rig.path('logs/a')), mount(rig.path('archive'), rig.path('logs/a'))),
+  ],
   ['root’s links', 'logs/*.log', (rig) => symlinkSync('../conf/token', rig.path('logs/a.log'))],
   ['a link to a folder', 'logs/*/*.spool', (rig) => symlinkSync('../data/spool', rig.path('logs/a'))],
   ['a link in the fixed part', 'logs/a/*.spool', (rig) => symlinkSync('../data/spool', rig.path('logs/a'))],
@@ -72,9 +85,15 @@ const ways: readonly [string, string, (rig: TailRig) => void][] = [
     'hard links',
     'logs/*.log',
     (rig) =>
-      ['token', 'client.key', 'server.key', 'hash.key'].forEach((name) => linkSync(rig.path(`conf/${name}`), rig.path(`logs/${name}.log`))),
+      ['token', 'client.key', 'server.key', 'hash.key'].forEach((name) =>
+        linkSync(rig.path(`conf/${name}`), rig.path(`logs/${name}.log`)),
+      ),
   ],
-  ['a hard link to a file of the data folder', 'logs/*.log', (rig) => linkSync(rig.path('data/spool/1.spool'), rig.path('logs/a.log'))],
+  [
+    'a hard link to a file of the data folder',
+    'logs/*.log',
+    (rig) => linkSync(rig.path('data/spool/1.spool'), rig.path('logs/a.log')),
+  ],
   [
     'another mount of the file',
     'logs/*.log',
@@ -116,7 +135,9 @@ test('explain and the log say which secret a file is', async ({ rig }) => {
   const reason = 'it is the token_file of sink "store", which is never read as a log';
   expect(rig.source.explain(rig.path('logs/a.log'))).toMatchObject({ isRead: false, reason, fix: 'exclude it' });
   expect(rig.said(/left out/)).toMatchObject([{ fields: { reason } }]);
-  expect(rig.source.explain(rig.path('logs/b.log'))).toMatchObject({ reason: 'nothing is there; once there is, it is read whole' });
+  expect(rig.source.explain(rig.path('logs/b.log'))).toMatchObject({
+    reason: 'nothing is there; once there is, it is read whole',
+  });
 });
 
 test('an archive that is made while the source reads is not read, and logs beside it are', async ({ rig }) => {
@@ -183,7 +204,9 @@ function replaceToken(rig: TailRig, text = 'next\n'): void {
   renameSync(rig.path('conf/next'), rig.path('conf/token'));
 }
 
-test('a hard link to a token file is not read once another file took that one’s place, also after restarts', async ({ rig }) => {
+test('a hard link to a token file is not read once another file took that one’s place, also after restarts', async ({
+  rig,
+}) => {
   const config = configIn(rig);
   const privateFiles = (): ListedPrivateFiles => new ListedPrivateFiles(() => config, rig.clock, config.dataDir);
   await rig.start({ glob: 'logs/*.log', privateFiles: privateFiles() });
@@ -210,7 +233,9 @@ test('a token file that took the place of another a moment ago is known before a
   privateFiles.refresh();
   replaceToken(rig);
   privateFiles.refresh(true);
-  expect(privateFiles.whatIs(nodeFileSystem.stat(rig.path('conf/token'))!, rig.path('conf/token'))).toBe('the token_file of sink "store"');
+  expect(privateFiles.whatIs(nodeFileSystem.stat(rig.path('conf/token'))!, rig.path('conf/token'))).toBe(
+    'the token_file of sink "store"',
+  );
 });
 
 /** A folder as Kubernetes mounts it: `token` leads through `..data` to the version in force. */
@@ -248,7 +273,9 @@ test.for(['volume/**', 'volume/{.,}*/{.,}*', 'volume/..v*/**', 'volume/*'])(
   },
 );
 
-test('a token below a folder that a link leads to is not read in the folders beside that one; logs there are', async ({ rig }) => {
+test('a token below a folder that a link leads to is not read in the folders beside that one; logs there are', async ({
+  rig,
+}) => {
   for (const n of [1, 2]) {
     mkdirSync(rig.path(`releases/${n}/conf`), { recursive: true });
     writeFileSync(rig.path(`releases/${n}/conf/token`), 'secret\n');
@@ -271,10 +298,17 @@ test('a file with the inode of a former secret is a log where it was made at ano
   expect(privateFiles.whatIs({ ...stat, bornMs: stat.bornMs + 1 }, path)).toBeUndefined();
 });
 
-test(`${MAX_FORMER_SECRETS} former secrets are remembered, the oldest forgotten; a broken list of them is empty`, ({ rig }) => {
+test(`${MAX_FORMER_SECRETS} former secrets are remembered, the oldest forgotten; a broken list of them is empty`, ({
+  rig,
+}) => {
   const config = configIn(rig);
   const file = rig.path('data/former-secrets');
-  writeFileSync(file, JSON.stringify(Array.from({ length: MAX_FORMER_SECRETS }, (_, n) => ({ device: '1', inode: String(n), bornMs: n }))));
+  writeFileSync(
+    file,
+    JSON.stringify(
+      Array.from({ length: MAX_FORMER_SECRETS }, (_, n) => ({ device: '1', inode: String(n), bornMs: n })),
+    ),
+  );
   const privateFiles = new ListedPrivateFiles(() => config, rig.clock, config.dataDir);
   privateFiles.refresh();
   const kept = readFormerSecrets(config.dataDir);

@@ -3,7 +3,17 @@
  * next compressed file, behind a NUL gap, or after a restart. Cause: only the text before it in the same file was looked at. Fix: how the file before
  * ends is looked at when a file's first line is read, and saved with its stream.
  */
-import { appendFileSync, copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished } from 'vitest';
 import { createFates } from '../../shaping/cut/ways.ts';
@@ -33,12 +43,23 @@ interface Format {
 
 const CRI = '2026-11-21T10:15:00.123456789Z stdout';
 const docker = (log: string): string => `${JSON.stringify({ log, stream: 'stdout', time: '2026-11-21T10:15:00Z' })}\n`;
-const json = { before: '{"level":"a"}\n', begin: '{"level":"info","pass', rest: `word":"${SECRET}"}\n`, behind: '{"level":"z"}\n' };
+const json = {
+  before: '{"level":"a"}\n',
+  begin: '{"level":"info","pass',
+  rest: `word":"${SECRET}"}\n`,
+  behind: '{"level":"z"}\n',
+};
 const FORMATS: Readonly<Record<string, Format>> = {
   auto: { options: { format: 'auto' }, ...json },
   json: { options: { format: 'json' }, ...json },
   formats: { options: { formats: [{ format: 'json' }, { format: 'text' }] as never }, ...json },
-  logfmt: { options: { format: 'logfmt' }, before: 'level=a\n', begin: 'level=info password=hun', rest: 'ter2\n', behind: 'level=z\n' },
+  logfmt: {
+    options: { format: 'logfmt' },
+    before: 'level=a\n',
+    begin: 'level=info password=hun',
+    rest: 'ter2\n',
+    behind: 'level=z\n',
+  },
   csv: {
     options: { format: 'csv', csv: { delimiter: ',', columns: ['level', 'user', 'password'] } },
     before: 'a,b,c\n',
@@ -303,9 +324,27 @@ for (const [name, format] of Object.entries(FORMATS))
 /** Ways in which nothing tells that the line before is whole. */
 const UNKNOWN = new Set(['a compressed file and a plain one']);
 const WHOLE: Readonly<Record<string, Format>> = {
-  auto: { options: { format: 'auto' }, before: 'text\n', begin: 'text {\n', rest: `{"user":"ann","level":"i"}\n`, behind: 'more\n' },
-  text: { options: { format: 'auto' }, before: '{"a":1}\n', begin: '{"level":"info"}\n', rest: 'word} text\n', behind: '{"level":"z"}\n' },
-  logfmt: { options: { format: 'logfmt' }, before: 'level=a\n', begin: 'level=b\n', rest: 'level=c ter2\n', behind: 'level=z\n' },
+  auto: {
+    options: { format: 'auto' },
+    before: 'text\n',
+    begin: 'text {\n',
+    rest: `{"user":"ann","level":"i"}\n`,
+    behind: 'more\n',
+  },
+  text: {
+    options: { format: 'auto' },
+    before: '{"a":1}\n',
+    begin: '{"level":"info"}\n',
+    rest: 'word} text\n',
+    behind: '{"level":"z"}\n',
+  },
+  logfmt: {
+    options: { format: 'logfmt' },
+    before: 'level=a\n',
+    begin: 'level=b\n',
+    rest: 'level=c ter2\n',
+    behind: 'level=z\n',
+  },
   cri: {
     options: { format: 'cri', parseJson: true },
     before: `${CRI} F {"level":"a"}\n`,
@@ -316,19 +355,20 @@ const WHOLE: Readonly<Record<string, Format>> = {
 };
 
 for (const [name, format] of Object.entries(WHOLE))
-  test.each(Object.entries(WAYS).filter(([way]) => !UNKNOWN.has(way) && !way.includes('three') && !way.includes('cut in a member')))(
-    `${name}: lines that were not cut are sent after %s`,
-    async (_, way) => {
-      const through = await createFates([['extend a = 1'], ['extend a = 1 | project-away password']]);
-      onTestFinished(() => through.release());
-      const rig = await startRig({
-        ...{ glob: '*', isShaped: true, partialTimeoutMs: 5000, readCompressed: true, through },
-        ...format.options,
-      });
-      await way(rig, format);
-      await rig.pass(80);
-      const [plain, hidden] = through.fates;
-      expect(hidden!.withheld).toEqual([]);
-      expect(hidden!.sent).toBe(plain!.sent);
-    },
-  );
+  test.each(
+    Object.entries(WAYS).filter(
+      ([way]) => !UNKNOWN.has(way) && !way.includes('three') && !way.includes('cut in a member'),
+    ),
+  )(`${name}: lines that were not cut are sent after %s`, async (_, way) => {
+    const through = await createFates([['extend a = 1'], ['extend a = 1 | project-away password']]);
+    onTestFinished(() => through.release());
+    const rig = await startRig({
+      ...{ glob: '*', isShaped: true, partialTimeoutMs: 5000, readCompressed: true, through },
+      ...format.options,
+    });
+    await way(rig, format);
+    await rig.pass(80);
+    const [plain, hidden] = through.fates;
+    expect(hidden!.withheld).toEqual([]);
+    expect(hidden!.sent).toBe(plain!.sent);
+  });

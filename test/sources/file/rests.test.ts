@@ -68,7 +68,8 @@ test('piece of a container message whose beginning was sent alone is one, also w
   const head = '2026-11-21T10:15:00.123456789Z stdout';
   const [first, last] = [`${head} P {"password":\n`, `${head} F "hunter2"}\n`];
   await grow(rig, first, `${last}${head} F next\n`);
-  const messagesOf = (texts: readonly string[]): string[] => texts.map((text) => (JSON.parse(text) as { message: string }).message);
+  const messagesOf = (texts: readonly string[]): string[] =>
+    texts.map((text) => (JSON.parse(text) as { message: string }).message);
   expect(messagesOf(rig.events)).toEqual(['{"password":', '"hunter2"}', 'next']);
   expect(messagesOf(unreadOf(rig))).toEqual(['{"password":', '"hunter2"}']);
   const { lane } = await rig.reread(first.length, first.length + last.length);

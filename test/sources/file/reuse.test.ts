@@ -1,5 +1,14 @@
 /** Files that take another one's place: a new file under a freed inode, a link that is pointed elsewhere, delete and create in a loop. */
-import { appendFileSync, mkdirSync, readdirSync, renameSync, statfsSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statfsSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
@@ -53,7 +62,9 @@ reusing('new file under the inode of a deleted one that begins alike is read fro
 // Symptom: a copy of a truncated file was read again. Cause: it had the inode of the rotated file that was deleted before, and was compared
 // with the bytes read of that one alone.
 for (const glob of ['*.log', '*.log*'])
-  reusing(`copy of a truncated file under the inode of the rotated one before it is not read again, with ${glob}`, { glob })`
+  reusing(`copy of a truncated file under the inode of the rotated one before it is not read again, with ${glob}`, {
+    glob,
+  })`
     start; write a.log ${[`${BANNER} first, and longer`]}; drain; mv a.log a.log.1; write a.log ${[`${BANNER} second`]}; drain; pass 30
     reuse a.log.1 a.log.1 ${[`${BANNER} second`]}; cut a.log; append a.log third; pass 90
     reads ${`${BANNER} first, and longer`} ${`${BANNER} second`} third; lost 0
@@ -80,9 +91,12 @@ reusing('file that was rotated away unseen is read once, under the inode of one 
 
 // Symptom: a copy was read again after a restart. Cause: it had the inode of a file of which nothing was saved and that began alike, and
 // was taken for that file; what it is a copy of was then not found.
-reusing('copy under the inode of a file that began alike, of which nothing was saved, is not read again after a restart', {
-  glob: '*.log*',
-})`
+reusing(
+  'copy under the inode of a file that began alike, of which nothing was saved, is not read again after a restart',
+  {
+    glob: '*.log*',
+  },
+)`
   start; write a.log ${[BANNER]} second; drain; commit; write a.log.1 ${[BANNER]} first; scan; stop; born
   reuse a.log.1 a.log.1 ${[BANNER]} second; cut a.log; start; pass 30; reads-nothing
 `;
@@ -104,7 +118,10 @@ for (const code of ['EIO', 'EMFILE', 'EACCES'])
 
 // Symptom: after a restart, lines had another file's name, and a copy of it was read again. Cause: an empty file that was compared with a
 // lost one got a stream without a first byte to know it by; then any file under its inode was taken for it.
-reusing('file under the inode of an empty one that was compared with what is gone is not taken for it after a restart', { glob: '*.log*' })`
+reusing(
+  'file under the inode of an empty one that was compared with what is gone is not taken for it after a restart',
+  { glob: '*.log*' },
+)`
   start; write a.log one; drain; commit; rm a.log; write a.log.1; start; pass 2; stop; reuse a.log.1 b.log two; start; drain; by-file b.log two
 `;
 
@@ -116,7 +133,10 @@ reusing('file that no glob matches is not read when it gets the inode of a delet
 
 // Symptom: a compressed file was never read. Cause: compressed files were known by inode alone, and it had that of one that was read, and deleted since the
 // last scan; rotation deletes the oldest compressed file just before it makes the newest.
-reusing('compressed file under the inode of one that was read and deleted is read', { glob: '*.log*', readCompressed: true })`
+reusing('compressed file under the inode of one that was read and deleted is read', {
+  glob: '*.log*',
+  readCompressed: true,
+})`
   start; pack a.log.2.gz one; pass 3; commit; pass 3; reuse a.log.2.gz a.log.1.gz ${gzipSync('two\n')}; old a.log.1.gz; pass 3
   by-file a.log.2.gz one + a.log.1.gz two; commit; pass 130; known a.log.1.gz
 `;
@@ -141,11 +161,15 @@ test('file that is deleted and made again in a loop: every line of every one tha
   }
   await rig.play`drain; reads-any ${written}; lost 0; commit; pass 100 10; stats active=0 deleted=0`;
   expect(rig.streams.records.size).toBe(0);
-  const held = readdirSync('/proc/self/fd').filter((fd) => nodeFileSystem.pathOf(Number(fd))?.startsWith(rig.folder) === true);
+  const held = readdirSync('/proc/self/fd').filter(
+    (fd) => nodeFileSystem.pathOf(Number(fd))?.startsWith(rig.folder) === true,
+  );
   expect(held).toEqual([]);
 });
 
-test('symbolic link that is pointed elsewhere again and again under load: every line of every target, once', async ({ rig }) => {
+test('symbolic link that is pointed elsewhere again and again under load: every line of every target, once', async ({
+  rig,
+}) => {
   mkdirSync(rig.path('real'));
   const written: string[] = [];
   let lines = 0;

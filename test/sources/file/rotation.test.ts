@@ -1,19 +1,33 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { expect } from 'vitest';
 import { TailRig, test } from './tail-rig.ts';
 import { scenario } from './scenario.ts';
 
-scenario('rename rotation out of the globs is read to its end, also what is appended after it, and the new file from its beginning')`
+scenario(
+  'rename rotation out of the globs is read to its end, also what is appended after it, and the new file from its beginning',
+)`
   start; write a.log one; drain; append a.log two; mv a.log a.log.1; write a.log fresh; drain
   append a.log.1 three; drain; reads-any fresh one three two; by-file a.log *; streams 2; said 1 renamed
   // Closed long ago, renamed once more, and still the same file.
   pass 30; mv a.log.1 a.log.2; append a.log.2 four; drain; last four; lost 0
 `;
 
-scenario('rename rotation within the globs reads nothing twice and keeps the path first matched, several at once and while closed', {
-  glob: 'a.log*',
-})`
+scenario(
+  'rename rotation within the globs reads nothing twice and keeps the path first matched, several at once and while closed',
+  {
+    glob: 'a.log*',
+  },
+)`
   start; write a.log one; drain; pass 30; stats idle=1 active=0; mv a.log a.log.1; write a.log two; drain; pass 30
   append a.log.1 "one more"; mv a.log.1 a.log.2; append a.log "two more"; mv a.log a.log.1; write a.log three; drain
   reads-any one "one more" three two "two more"; files a.log
@@ -29,7 +43,9 @@ scenario('unfinished last line of a rotated file is sent once the file is idle, 
   append a.log.1 o three; drain; reads one tw o three
 `;
 
-test('deleted file is read to its end through the open descriptor, its unfinished line too, then let go and forgotten', async ({ rig }) => {
+test('deleted file is read to its end through the open descriptor, its unfinished line too, then let go and forgotten', async ({
+  rig,
+}) => {
   const fd = openSync(rig.path('a.log'), 'w');
   writeSync(fd, 'one\n');
   await rig.play`start; poll`;
@@ -64,7 +80,9 @@ scenario('file that is made again under a reused inode, longer than the old posi
   said 2 other content now
 `;
 
-test('truncated file begins a new generation, and what a stat had seen unread is counted as lost', async ({ openRig: rig }) => {
+test('truncated file begins a new generation, and what a stat had seen unread is counted as lost', async ({
+  openRig: rig,
+}) => {
   await rig.play`write a.log one two half…; drain; cut a.log; append a.log new; drain; reads one two new; lost 4`;
   expect(rig.said(/truncated or replaced.*written after the last look is not counted/)).toMatchObject([
     { fields: { offset: 8, seenSize: 12, lostBytes: 4 } },
@@ -85,7 +103,9 @@ scenario('truncation is seen although the file has grown past the old position b
   reads "line 1" "line 2" "line 3" "line 4" "line 5"
 `;
 
-test('truncation is seen by the bytes before the position where every file begins with the same long banner', async ({ openRig: rig }) => {
+test('truncation is seen by the bytes before the position where every file begins with the same long banner', async ({
+  openRig: rig,
+}) => {
   const banner = `${'='.repeat(1999)}\n`;
   await rig.play`
     write a.log ${`${banner}line 1 of the first\n`}; drain; pass 30; write a.log ${`${banner}line 1 of the other, longer\nline 2\n`}
@@ -162,7 +182,9 @@ scenario('file that was made and rotated away while its path was vacant at every
   write a.log three; mv a.log a.log.3; write a.log four; drain; reads-any four one three two
 `;
 
-test('files that were rotated away between being found and being opened are read, and those behind them', async ({ rig }) => {
+test('files that were rotated away between being found and being opened are read, and those behind them', async ({
+  rig,
+}) => {
   const path = rig.path('a.log');
   await rig.play`write a.log one; start; drain; mv a.log a.log.1; born; write a.log two`;
   rig.once('before', 'a.log', () => {

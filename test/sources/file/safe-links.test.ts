@@ -85,7 +85,10 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a user’s link by way of .. and of the user’s own folder',
-    make: (rig) => (folder(rig, 'home/own', MALLORY), link(rig, 'logs/a.log', '../home/own/./../../etc//secret', MALLORY)),
+    make: (rig) => (
+      folder(rig, 'home/own', MALLORY),
+      link(rig, 'logs/a.log', '../home/own/./../../etc//secret', MALLORY)
+    ),
     safe: [],
   },
   {
@@ -106,7 +109,12 @@ const cases: readonly Case[] = [
     make: (rig) => link(rig, 'logs/a', '../etc', MALLORY),
     safe: [],
   },
-  { name: 'a user’s link to a folder below **', glob: 'logs/**/secret', make: (rig) => link(rig, 'logs/a', '../etc', MALLORY), safe: [] },
+  {
+    name: 'a user’s link to a folder below **',
+    glob: 'logs/**/secret',
+    make: (rig) => link(rig, 'logs/a', '../etc', MALLORY),
+    safe: [],
+  },
   {
     name: 'a user’s link behind root’s link to a folder',
     glob: 'logs/*/app.log',
@@ -187,7 +195,10 @@ test('a refused link is logged and counted once, and followed once root made it'
   expect(rig.said(/not followed/)).toMatchObject([
     {
       level: 'warn',
-      fields: { path: rig.path('logs/a.log'), reason: expect.stringContaining('user 1001 made the symbolic link') as string },
+      fields: {
+        path: rig.path('logs/a.log'),
+        reason: expect.stringContaining('user 1001 made the symbolic link') as string,
+      },
     },
   ]);
   expect(rig.source.stats.refused?.links).toBe(1);
@@ -214,7 +225,8 @@ test('explain of a refused link does not reveal its target, nor whether there is
   link(rig, 'logs/x/l', '../../etc', MALLORY);
   await rig.start({ glob: 'logs/**' });
   await rig.drain();
-  const explain = (name: string): string => JSON.stringify(rig.source.explain(rig.path(name))).replaceAll(/[abc]\.log/g, 'X');
+  const explain = (name: string): string =>
+    JSON.stringify(rig.source.explain(rig.path(name))).replaceAll(/[abc]\.log/g, 'X');
   expect(explain('logs/x/a.log')).toContain('what it leads to is not that user’s own'.replace('’', "'"));
   expect(explain('logs/x/b.log')).toBe(explain('logs/x/a.log'));
   expect(explain('logs/x/c.log')).toBe(explain('logs/x/a.log'));
@@ -238,7 +250,10 @@ test('a file read through a link that is refused since is not read on after a re
 /** What happens between the look at a path and its opening. */
 const swaps: readonly [string, (rig: TailRig) => void][] = [
   ['the file by a link', (rig) => (rmSync(rig.path('logs/a.log')), link(rig, 'logs/a.log', '../etc/secret', MALLORY))],
-  ['its folder by a link', (rig) => (renameSync(rig.path('logs'), rig.path('gone')), link(rig, 'logs', 'trap', MALLORY))],
+  [
+    'its folder by a link',
+    (rig) => (renameSync(rig.path('logs'), rig.path('gone')), link(rig, 'logs', 'trap', MALLORY)),
+  ],
 ];
 
 test.for(swaps)('nothing else is read when %s is replaced before the file is opened', async ([, swap], { rig }) => {
@@ -253,7 +268,9 @@ test.for(swaps)('nothing else is read when %s is replaced before the file is ope
   expect(rig.texts).toEqual([]);
 });
 
-test('nothing else is read when the file is replaced by a link between the listing and the look at it', async ({ rig }) => {
+test('nothing else is read when the file is replaced by a link between the listing and the look at it', async ({
+  rig,
+}) => {
   file(rig, 'etc/secret');
   file(rig, 'logs/a.log', MALLORY);
   const fileSystem = failingFileSystem(() => ({
@@ -285,11 +302,16 @@ test('files and folders without links are never traced, neither by scans nor whe
   expect(rig.texts.toSorted()).toEqual(['logs/a.log', 'logs/x/b.log', 'logs/x/y/c.log', 'more']);
 });
 
-test('a link that is followed is traced when it is found and opened, and then only every half minute', async ({ rig }) => {
+test('a link that is followed is traced when it is found and opened, and then only every half minute', async ({
+  rig,
+}) => {
   file(rig, 'far/a.log');
   link(rig, 'logs/a.log', '../far/a.log');
   let traces = 0;
-  const fileSystem = failingFileSystem((real) => ({ ...freshFolders, trace: (path, base) => ((traces += 1), real.trace(path, base)) }));
+  const fileSystem = failingFileSystem((real) => ({
+    ...freshFolders,
+    trace: (path, base) => ((traces += 1), real.trace(path, base)),
+  }));
   await rig.start({ glob: 'logs/*.log', fileSystem });
   await rig.drain();
   const opened = traces;
@@ -321,9 +343,19 @@ test('a rotation behind a link while it is judged is no refusal, and its files a
 });
 
 test('links are trusted by user number: root’s, the agent’s, and the target’s', () => {
-  const judge = (owner: number, targetOwner: number | undefined, follow: boolean | 'safe' = 'safe', user: number | undefined = 500) =>
-    judgeTrace({ links: [{ path: '/a', owner, targetOwner }], end: undefined }, follow, user) === undefined;
-  expect([judge(0, 7), judge(500, 7), judge(7, 7), judge(0, undefined), judge(500, undefined)]).toEqual([true, true, true, true, true]);
+  const judge = (
+    owner: number,
+    targetOwner: number | undefined,
+    follow: boolean | 'safe' = 'safe',
+    user: number | undefined = 500,
+  ) => judgeTrace({ links: [{ path: '/a', owner, targetOwner }], end: undefined }, follow, user) === undefined;
+  expect([judge(0, 7), judge(500, 7), judge(7, 7), judge(0, undefined), judge(500, undefined)]).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
+  ]);
   expect([judge(8, 7), judge(8, 0), judge(8, 500), judge(8, undefined)]).toEqual([false, false, false, false]);
   expect([judge(0, 0, false), judge(8, 0, true), judge(8, 0, 'safe', undefined)]).toEqual([false, true, false]);
 });

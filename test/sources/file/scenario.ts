@@ -21,12 +21,18 @@ export function scenarios(
 }
 
 /** A test that is nothing but a scenario, on a source that is not started yet. */
-export function scenario(name: string, options: RigOptions = {}): (strings: TemplateStringsArray, ...values: Value[]) => void {
+export function scenario(
+  name: string,
+  options: RigOptions = {},
+): (strings: TemplateStringsArray, ...values: Value[]) => void {
   return (strings, ...values) => test(name, () => playSteps(new TailRig(options), { strings, values }));
 }
 
 /** The same for a rotated file that no glob matches, and for one that is read itself; the name has a `%s` for the glob. */
-export function scenarioInBothGlobs(name: string, options: RigOptions = {}): (strings: TemplateStringsArray, ...values: Value[]) => void {
+export function scenarioInBothGlobs(
+  name: string,
+  options: RigOptions = {},
+): (strings: TemplateStringsArray, ...values: Value[]) => void {
   return (strings, ...values) =>
     test.for(['*.log', '*.log*'])(name, (glob) => playSteps(new TailRig({ glob, ...options }), { strings, values }));
 }

@@ -20,7 +20,12 @@ const file = fc.nat({ max: 1 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ kind: fc.constant('append' as const), file, lines: fc.integer({ min: 0, max: 200 }), isCut: fc.boolean() }),
+    arbitrary: fc.record({
+      kind: fc.constant('append' as const),
+      file,
+      lines: fc.integer({ min: 0, max: 200 }),
+      isCut: fc.boolean(),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('appendRotated' as const), file }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('rotate' as const), file }) },
@@ -65,7 +70,8 @@ class Model {
 /** The numbers that arrived, by generation, in order of arrival. */
 function arrived(texts: readonly string[], generations: number): number[][] {
   const numbers: number[][] = Array.from({ length: generations }, () => []);
-  for (const [, generation, number] of texts.join('\n').matchAll(/(\d+)\.(\d+);/g)) numbers[Number(generation)]?.push(Number(number));
+  for (const [, generation, number] of texts.join('\n').matchAll(/(\d+)\.(\d+);/g))
+    numbers[Number(generation)]?.push(Number(number));
   return numbers;
 }
 
@@ -76,7 +82,8 @@ async function play(steps: readonly Step[], include: string): Promise<void> {
   /** By stream, so that the two halves of a line that was sent in two are beside each other. */
   const texts = new Map<string, string>();
   const collect = (): void => {
-    for (const { stream, lines } of rig.lane.blocks) texts.set(stream, (texts.get(stream) ?? '') + lines.map(String).join(''));
+    for (const { stream, lines } of rig.lane.blocks)
+      texts.set(stream, (texts.get(stream) ?? '') + lines.map(String).join(''));
   };
   const see = (): void => model.files.forEach((known) => (known.wasSeen = true));
   /** A file that no scan ever saw is not known under its new name. */
@@ -103,7 +110,8 @@ async function play(steps: readonly Step[], include: string): Promise<void> {
       else if (each.kind === 'rotate' && existsSync(path)) {
         await show(path);
         if (existsSync(`${path}.${KEPT}`)) await remove(`${path}.${KEPT}`);
-        for (let n = KEPT - 1; n > 0; n -= 1) if (existsSync(`${path}.${n}`)) model.rename(`${path}.${n}`, `${path}.${n + 1}`);
+        for (let n = KEPT - 1; n > 0; n -= 1)
+          if (existsSync(`${path}.${n}`)) model.rename(`${path}.${n}`, `${path}.${n + 1}`);
         model.rename(path, `${path}.1`);
       } else if (each.kind === 'delete' && existsSync(path)) await remove(path);
       else if (each.kind === 'scan') await rig.source.scanOnce().then(see);
@@ -136,15 +144,21 @@ async function play(steps: readonly Step[], include: string): Promise<void> {
 const runs = Number(process.env['TAILRACE_SCHEDULES'] ?? 150);
 
 for (const include of ['*.log', '*.log*']) {
-  test(`schedule without a kill: every complete line once and in order, with ${include}`, { timeout: 600_000 }, async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), (steps) => play(steps, include)),
-      { numRuns: runs },
-    );
-  });
+  test(
+    `schedule without a kill: every complete line once and in order, with ${include}`,
+    { timeout: 600_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 40 }), (steps) => play(steps, include)),
+        { numRuns: runs },
+      );
+    },
+  );
 
   test(`schedule with kills: no complete line is missing, with ${include}`, { timeout: 600_000 }, async () => {
-    const steps = fc.array(fc.oneof({ weight: 8, arbitrary: step }, { weight: 1, arbitrary: restart }), { maxLength: 40 });
+    const steps = fc.array(fc.oneof({ weight: 8, arbitrary: step }, { weight: 1, arbitrary: restart }), {
+      maxLength: 40,
+    });
     await fc.assert(
       fc.asyncProperty(steps, (each) => play(each, include)),
       { numRuns: runs },

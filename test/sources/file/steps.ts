@@ -74,7 +74,8 @@ export function writeStill(path: string, bytes: Buffer): void {
   fs.utimesSync(path, new Date('2020-01-01'), new Date('2020-01-01'));
 }
 
-const pack = (name: string, bytes: Buffer): Buffer => (name.endsWith('.zst') ? zstdCompressSync(bytes) : gzipSync(bytes));
+const pack = (name: string, bytes: Buffer): Buffer =>
+  name.endsWith('.zst') ? zstdCompressSync(bytes) : gzipSync(bytes);
 
 /** What `gzip` does: the plain file goes. */
 function compress(path: string): void {
@@ -126,7 +127,8 @@ export const fileActs: Acts<Folder> = {
   pack: (rig, _, words, name) => writeStill(rig.path(name), pack(name, contentOf(words.slice(1)))),
   'pack+': (rig, _, words, name) =>
     writeStill(rig.path(name), Buffer.concat([fs.readFileSync(rig.path(name)), pack(name, contentOf(words.slice(1)))])),
-  reuse: (rig, _, words, gone, name) => reused.set(rig, reuse(rig.path(gone), rig.path(name), contentOf(words.slice(2)))),
+  reuse: (rig, _, words, gone, name) =>
+    reused.set(rig, reuse(rig.path(gone), rig.path(name), contentOf(words.slice(2)))),
   compress: (rig, _, _words, name) => compress(rig.path(name)),
 };
 
@@ -165,7 +167,8 @@ const sourceActs: Acts<Played> = {
   // Assertions about everything since the last start. `-any`: in any order.
   reads: (rig, step, words) => expect(rig.texts, step).toEqual(linesOf(words)),
   'reads-any': (rig, step, words) => expect(rig.texts.toSorted(), step).toEqual(linesOf(words).toSorted()),
-  'reads-after': (rig, step, words, count) => expect(rig.texts.slice(Number(count)), step).toEqual(linesOf(words.slice(1))),
+  'reads-after': (rig, step, words, count) =>
+    expect(rig.texts.slice(Number(count)), step).toEqual(linesOf(words.slice(1))),
   'reads-nothing': (rig, step) => expect(rig.texts, step).toEqual([]),
   events: (rig, step, words) => expect(rig.events, step).toEqual(linesOf(words)),
   'events-any': (rig, step, words) => expect(rig.events.toSorted(), step).toEqual(linesOf(words).toSorted()),
@@ -199,7 +202,8 @@ const sourceActs: Acts<Played> = {
   count: (rig, step, _, count) => expect(rig.texts, step).toHaveLength(Number(count)),
   files: (rig, step, words) => expect(Object.keys(rig.byFile), step).toEqual(linesOf(words)),
   'by-file': (rig, step, words) => expect(rig.byFile, step).toEqual(byFile(words)),
-  streams: (rig, step, _, count) => expect(new Set(rig.lane.blocks.map(({ stream }) => stream)).size, step).toBe(Number(count)),
+  streams: (rig, step, _, count) =>
+    expect(new Set(rig.lane.blocks.map(({ stream }) => stream)).size, step).toBe(Number(count)),
   known: (rig, step, words) =>
     expect(
       rig.streams.list('app').map(({ path }) => path),
@@ -219,22 +223,31 @@ const sourceActs: Acts<Played> = {
     const expected = Object.fromEntries(pairs.map((pair) => [pair.split('=')[0], Number(pair.split('=')[1])]));
     expect({ ...stats, ...files }, step).toMatchObject(expected);
   },
-  said: (rig, step, _, count, ...pattern) => expect(rig.said(new RegExp(pattern.join(' '))), step).toHaveLength(Number(count)),
+  said: (rig, step, _, count, ...pattern) =>
+    expect(rig.said(new RegExp(pattern.join(' '))), step).toHaveLength(Number(count)),
 };
 
 function spansOf({ blocks }: LaneDouble): string[] {
   const names = new Map<string, string>();
-  const nameOf = (stream: string): string => names.get(stream) ?? names.set(stream, String.fromCharCode(65 + names.size)).get(stream)!;
+  const nameOf = (stream: string): string =>
+    names.get(stream) ?? names.set(stream, String.fromCharCode(65 + names.size)).get(stream)!;
   return blocks.map(({ stream, offset, length, continued = [] }) =>
-    [{ stream, from: offset, to: offset + length }, ...continued].map(({ stream: id, from, to }) => `${nameOf(id)}${from}-${to}`).join('+'),
+    [{ stream, from: offset, to: offset + length }, ...continued]
+      .map(({ stream: id, from, to }) => `${nameOf(id)}${from}-${to}`)
+      .join('+'),
   );
 }
 
 /** `a.log one two + b.log *`: each file with its lines; `*` matches any. */
 function byFile(words: readonly Word[]): Record<string, unknown> {
-  const ends = [...words.flatMap(({ text, value }, at) => (value === undefined && text === '+' ? [at] : [])), words.length];
+  const ends = [
+    ...words.flatMap(({ text, value }, at) => (value === undefined && text === '+' ? [at] : [])),
+    words.length,
+  ];
   const files = ends.map((end, n) => words.slice(n === 0 ? 0 : ends[n - 1]! + 1, end));
-  return Object.fromEntries(files.map(([name, ...lines]) => [name!.text, lines[0]?.text === '*' ? expect.anything() : linesOf(lines)]));
+  return Object.fromEntries(
+    files.map(([name, ...lines]) => [name!.text, lines[0]?.text === '*' ? expect.anything() : linesOf(lines)]),
+  );
 }
 
 /** The steps of a scenario: text, or text with values. */

@@ -200,7 +200,9 @@ export class TailRig {
           once,
           privateFiles,
         },
-        ...(rescueLane && { rescue: { lane: rescueLane, keep() {}, release() {}, flush() {}, isFull: false } satisfies Rescue }),
+        ...(rescueLane && {
+          rescue: { lane: rescueLane, keep() {}, release() {}, flush() {}, isFull: false } satisfies Rescue,
+        }),
       },
       { fileSystem: this.#skipped.of(fileSystem), shaping: await loadShaping(config) },
     );

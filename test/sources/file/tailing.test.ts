@@ -23,7 +23,9 @@ scenario('file source reads a file that appears later, and one in a new folder u
   startAt: 'end',
 })`start; drain; mkdir deep; mkdir deep/er; write deep/er/b.log late; drain; by-file deep/er/b.log late`;
 
-scenario('file source starts at the end only in its first run, at the beginning of the line that is being written', { startAt: 'end' })`
+scenario('file source starts at the end only in its first run, at the beginning of the line that is being written', {
+  startAt: 'end',
+})`
   write a.log old older hal…; write empty.log; start; drain; reads-nothing; append a.log f new; write empty.log first
   write late.log whole file; drain; by-file a.log half new + empty.log first + late.log whole file; commit
   write while-stopped.log "not skipped"; start; drain; reads "not skipped"
@@ -53,7 +55,9 @@ test('file source under --once sends unfinished lines too and ends', async () =>
   expect(last).toMatchObject({ offset: 4, length: 2, single: { length: 2 } });
 });
 
-test('file source sees a rotation while the lane is full, and loses nothing when the rotated file is deleted', async ({ rig }) => {
+test('file source sees a rotation while the lane is full, and loses nothing when the rotated file is deleted', async ({
+  rig,
+}) => {
   await rig.play`write a.log one; write b.log bee; start`;
   rig.lane.hold();
   const running = rig.source.run();
@@ -99,7 +103,8 @@ test('file source explains what it knows of a path', async () => {
 
 test('file source explains what became of a file when it last changed', async () => {
   const rig = new TailRig({ glob: '*.log*' });
-  const lastChanges = (...names: string[]): (string | undefined)[] => names.map((name) => rig.source.explain(rig.path(name)).lastChange);
+  const lastChanges = (...names: string[]): (string | undefined)[] =>
+    names.map((name) => rig.source.explain(rig.path(name)).lastChange);
   await rig.play`write a.log one; start; drain; mv a.log a.log.1; born; write a.log two; drain`;
   expect(lastChanges('a.log', 'a.log.1')).toEqual(['new', 'renamed']);
   await rig.play`copytruncate a.log; append a.log three; drain; reads one two three`;

@@ -24,30 +24,36 @@ const CASES = [
   ['gb18030, four bytes', 'gb18030', latin1('a\x81\x30\x89\x38'), utf8('\n')],
 ] as const;
 
-test.for(CASES)('character of %s that is written in two goes is one, wherever it is torn', async ([, charset, bytes, newline]) => {
-  for (const options of [{ charset }, { charset, maxEventBytes: 8, onOversize: 'split' }] as const) {
-    const whole = await startRig(options);
-    await whole.play`append a.log ${Buffer.concat([bytes, newline])}; pass 2`;
-    expect(whole.events.join('')).not.toContain('\ufffd');
-    for (let cut = 1; cut < bytes.length; cut += 1) {
-      const rig = await startRig(options);
-      await rig.play`append a.log ${bytes.subarray(0, cut)}; pass 8; append a.log ${Buffer.concat([bytes.subarray(cut), newline])}; pass 2`;
-      await rig.play`append a.log ${Buffer.concat([bytes, newline])}; pass 2`;
-      expect(rig.events.join('')).toBe(whole.events.join('').repeat(2));
+test.for(CASES)(
+  'character of %s that is written in two goes is one, wherever it is torn',
+  async ([, charset, bytes, newline]) => {
+    for (const options of [{ charset }, { charset, maxEventBytes: 8, onOversize: 'split' }] as const) {
+      const whole = await startRig(options);
+      await whole.play`append a.log ${Buffer.concat([bytes, newline])}; pass 2`;
+      expect(whole.events.join('')).not.toContain('\ufffd');
+      for (let cut = 1; cut < bytes.length; cut += 1) {
+        const rig = await startRig(options);
+        await rig.play`append a.log ${bytes.subarray(0, cut)}; pass 8; append a.log ${Buffer.concat([bytes.subarray(cut), newline])}; pass 2`;
+        await rig.play`append a.log ${Buffer.concat([bytes, newline])}; pass 2`;
+        expect(rig.events.join('')).toBe(whole.events.join('').repeat(2));
+        expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
+      }
+    }
+  },
+);
+
+test.for(['mv a.log b.out', 'rm a.log'])(
+  'character that is never finished is given as U+FFFD after %s',
+  async (end) => {
+    for (const bytes of [latin1('caf\xc3'), Buffer.concat([le('\ufeffcaf'), Buffer.of(0xe9)])]) {
+      const rig = await startRig();
+      await rig.play`append a.log ${bytes}; pass 8; events caf`;
+      await rig.run(`${end}; pass 20`);
+      expect(rig.events.map((text) => text.replace(/\xc3/, '\ufffd'))).toEqual(['caf', expect.stringMatching(/^.$/)]);
       expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
     }
-  }
-});
-
-test.for(['mv a.log b.out', 'rm a.log'])('character that is never finished is given as U+FFFD after %s', async (end) => {
-  for (const bytes of [latin1('caf\xc3'), Buffer.concat([le('\ufeffcaf'), Buffer.of(0xe9)])]) {
-    const rig = await startRig();
-    await rig.play`append a.log ${bytes}; pass 8; events caf`;
-    await rig.run(`${end}; pass 20`);
-    expect(rig.events.map((text) => text.replace(/\xc3/, '\ufffd'))).toEqual(['caf', expect.stringMatching(/^.$/)]);
-    expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
-  }
-});
+  },
+);
 
 test('character that is never finished is given under --once', async () => {
   const rig = new TailRig();

@@ -15,25 +15,31 @@ const textOf = (lines: readonly string[]): string => lines.map((line) => `${line
 // Symptom: a copytruncate storm counted more bytes as lost than were missing, another stored thousands of lines twice. Cause: a
 // block that waited for the sinks was counted as lost where the copy did not have it, and once it was accepted the position was
 // beyond the end of the copy, which was then taken for a truncated file and read from its beginning.
-test.for(inGlobs)('block that waits for the sinks while its file is copied short and truncated, with %s', async (include) => {
-  const rig = await startRig({ glob: include });
-  const first = linesOf('in the copy', 100);
-  const second = linesOf('in no copy, but read', 50);
-  await rig.play`
+test.for(inGlobs)(
+  'block that waits for the sinks while its file is copied short and truncated, with %s',
+  async (include) => {
+    const rig = await startRig({ glob: include });
+    const first = linesOf('in the copy', 100);
+    const second = linesOf('in no copy, but read', 50);
+    await rig.play`
     write a.log ${textOf(first)}; drain; append a.log "in the copy, and not read"; cp a.log copy; append a.log ${textOf(second)}; hold
     append a.log "seen by a scan, and in no copy"; scan; cp copy a.log.1; cut a.log; append a.log new; scan; release; pass 60
     reads-any ${first} "in the copy, and not read" ${second} new
   `;
-  expect(rig.source.stats.lostBytes).toBe('seen by a scan, and in no copy\n'.length);
-});
+    expect(rig.source.stats.lostBytes).toBe('seen by a scan, and in no copy\n'.length);
+  },
+);
 
 // Symptom: as above. Cause: while a block waited, the file was truncated; the next read was at its end, so that unread lines counted as cut
 // off, though it was in the copy and read from there.
-test.for(inGlobs)('file that is copied and truncated while a block of it waits is read on in its copy, with %s', async (include) => {
-  const rig = await startRig({ glob: include });
-  const lines = linesOf('a line of about forty bytes, number', 20_000);
-  await rig.play`write a.log ${textOf(lines)}; hold; cp a.log a.log.1; cut a.log; release; pass 60; reads ${lines}; lost 0`;
-});
+test.for(inGlobs)(
+  'file that is copied and truncated while a block of it waits is read on in its copy, with %s',
+  async (include) => {
+    const rig = await startRig({ glob: include });
+    const lines = linesOf('a line of about forty bytes, number', 20_000);
+    await rig.play`write a.log ${textOf(lines)}; hold; cp a.log a.log.1; cut a.log; release; pass 60; reads ${lines}; lost 0`;
+  },
+);
 
 // Symptom: as above. Cause: the size that a stat had seen before the truncation was taken for that of what came after it.
 const whens = ['running', 'started', 'running, and copied before', 'started, and copied before'] as const;
@@ -74,7 +80,8 @@ test.for(inGlobs.flatMap((include) => whens.map((when) => [include, when] as con
       const expected = isOver && !isCopied ? old : [...old, 'new'];
       if (texts.toSorted().join() !== expected.toSorted().join())
         wrong.push(`call ${nth}: it sent ${texts.length} lines of ${expected.length}`);
-      if (rig.source.stats.lostBytes !== 0) wrong.push(`call ${nth}: it counted ${rig.source.stats.lostBytes} bytes as lost`);
+      if (rig.source.stats.lostBytes !== 0)
+        wrong.push(`call ${nth}: it counted ${rig.source.stats.lostBytes} bytes as lost`);
       await rig.source.stop();
     }
     expect(wrong).toEqual([]);
@@ -83,48 +90,54 @@ test.for(inGlobs.flatMap((include) => whens.map((when) => [include, when] as con
 
 // Symptom: a storm of kills stored whole files twice, and lost lines that were in a copy. Cause: lines beyond the end of the copy were
 // committed when the agent was killed, and by the last position alone the copy was not recognised.
-test.for(inGlobs)('restart after a copytruncate, with more read than the copy has, sends nothing twice, with %s', async (include) => {
-  const rig = await startRig({ glob: include });
-  const old = linesOf('a line of the old file, and number', 5000);
-  const late = linesOf('read, and in no copy', 20);
-  for (let at = 0; at < old.length; at += 500) {
-    await rig.play`append a.log ${textOf(old.slice(at, at + 500))}; poll; commit`;
-  }
-  await rig.play`cp a.log a.log.1; append a.log ${textOf(late)}; poll; commit; cut a.log; append a.log new`;
-  // Killed before it saw that, and twice more after.
-  for (const expected of [['new'], [], []]) {
-    await rig.start();
-    const size = textOf(old).length;
-    const first = textOf(old.slice(0, 4500)).length;
-    const { end, lane } = await rig.reread(first, size + textOf(late).length);
-    expect(end).toBe(size);
-    expect(lane.texts).toEqual(old.slice(4500));
-    expect((await rig.reread(size + 10, size + 20)).end).toBe(size + 10);
-    await rig.play`pass 30 3; reads ${expected}; lost 0; lag 0; commit`;
-  }
-});
+test.for(inGlobs)(
+  'restart after a copytruncate, with more read than the copy has, sends nothing twice, with %s',
+  async (include) => {
+    const rig = await startRig({ glob: include });
+    const old = linesOf('a line of the old file, and number', 5000);
+    const late = linesOf('read, and in no copy', 20);
+    for (let at = 0; at < old.length; at += 500) {
+      await rig.play`append a.log ${textOf(old.slice(at, at + 500))}; poll; commit`;
+    }
+    await rig.play`cp a.log a.log.1; append a.log ${textOf(late)}; poll; commit; cut a.log; append a.log new`;
+    // Killed before it saw that, and twice more after.
+    for (const expected of [['new'], [], []]) {
+      await rig.start();
+      const size = textOf(old).length;
+      const first = textOf(old.slice(0, 4500)).length;
+      const { end, lane } = await rig.reread(first, size + textOf(late).length);
+      expect(end).toBe(size);
+      expect(lane.texts).toEqual(old.slice(4500));
+      expect((await rig.reread(size + 10, size + 20)).end).toBe(size + 10);
+      await rig.play`pass 30 3; reads ${expected}; lost 0; lag 0; commit`;
+    }
+  },
+);
 
 // Symptom: as above. Cause: a copy that was not that of the first generation that was looked for counted as a file of its own.
-test.for(inGlobs)('restart with two generations in two copies, both with more read than the copy has, with %s', async (include) => {
-  const rig = await startRig({ glob: include });
-  const all: string[] = [];
-  for (const n of [1, 2]) {
-    if (n === 2) renameSync(rig.path('a.log.1'), rig.path('a.log.2'));
-    for (let at = 0; at < 10; at += 1) {
-      const lines = linesOf(`a line of generation ${n}, part ${at}, number`, 100);
-      all.push(...lines);
-      await rig.play`append a.log ${textOf(lines)}; poll; commit`;
+test.for(inGlobs)(
+  'restart with two generations in two copies, both with more read than the copy has, with %s',
+  async (include) => {
+    const rig = await startRig({ glob: include });
+    const all: string[] = [];
+    for (const n of [1, 2]) {
+      if (n === 2) renameSync(rig.path('a.log.1'), rig.path('a.log.2'));
+      for (let at = 0; at < 10; at += 1) {
+        const lines = linesOf(`a line of generation ${n}, part ${at}, number`, 100);
+        all.push(...lines);
+        await rig.play`append a.log ${textOf(lines)}; poll; commit`;
+      }
+      await rig.play`cp a.log a.log.1; append a.log "read, and in no copy"`;
+      all.push('read, and in no copy');
+      await rig.play`poll; commit; cut a.log`;
+      if (n === 1) await rig.source.scanOnce();
     }
-    await rig.play`cp a.log a.log.1; append a.log "read, and in no copy"`;
-    all.push('read, and in no copy');
-    await rig.play`poll; commit; cut a.log`;
-    if (n === 1) await rig.source.scanOnce();
-  }
-  expect(rig.texts).toEqual(all);
-  for (let restart = 0; restart < 3; restart += 1) {
-    await rig.play`start; pass 30 3; reads-nothing; lost 0; commit`;
-  }
-});
+    expect(rig.texts).toEqual(all);
+    for (let restart = 0; restart < 3; restart += 1) {
+      await rig.play`start; pass 30 3; reads-nothing; lost 0; commit`;
+    }
+  },
+);
 
 // Symptom: a copy was read again. Cause: an empty file of its name was there as long as the original, and files that are seen for the first
 // time together count as two.
@@ -140,22 +153,29 @@ scenario('rotated file that is empty at a restart is followed')`
 
 // Symptom: a copy was read again after a restart. Cause: it was taken for a newer generation of which nothing was saved, so that
 // nothing but the beginning could differ, before it was compared with the one it is a copy of.
-test.for(inGlobs)('restart with two generations that begin alike, and a copy of the one that was read, with %s', async (include) => {
-  const rig = await startRig({ glob: include });
-  const banner = `${'#'.repeat(1200)}\n`;
-  await rig.play`
+test.for(inGlobs)(
+  'restart with two generations that begin alike, and a copy of the one that was read, with %s',
+  async (include) => {
+    const rig = await startRig({ glob: include });
+    const banner = `${'#'.repeat(1200)}\n`;
+    await rig.play`
     write a.log ${`${banner}read and saved\n`}; drain; commit; mv a.log a.log.1; write a.log ${`${banner}not saved\n`}; drain
     cp a.log.1 a.log.2; rm a.log.1; rm a.log; start; pass 30; append a.log.2 late; pass 30; reads late
   `;
-});
+  },
+);
 
-scenarioInBothGlobs('copy with less than was read: what is appended to it is read, before a restart and after, with %s')`
+scenarioInBothGlobs(
+  'copy with less than was read: what is appended to it is read, before a restart and after, with %s',
+)`
   start; write a.log ${textOf(linesOf('old', 100))}; drain; cp a.log a.log.1; append a.log ${textOf(linesOf('read, and in no copy', 10))}
   drain; cut a.log; pass 3; append a.log.1 appended; pass 3; reads-after 110 appended; commit; append a.log.1 "and more"; start; pass 30 3
   reads "and more"
 `;
 
-scenario('copy with less than was read gives way to one that has it all, and neither is read again', { glob: '*.log*' })`
+scenario('copy with less than was read gives way to one that has it all, and neither is read again', {
+  glob: '*.log*',
+})`
   start; write a.log ${textOf(linesOf('old', 100))}; drain; cp a.log a.log.early; append a.log ${textOf(linesOf('more', 10))}; drain
   append a.log "not read yet"; cp a.log a.log.1; cut a.log; pass 30; reads-after 110 "not read yet"; lost 0
 `;

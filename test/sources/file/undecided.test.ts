@@ -19,7 +19,15 @@ const situations: Readonly<Record<string, string>> = {
 };
 
 /** What happens to a file. */
-const ways = ['nothing', 'deleted', 'truncated', 'renamed', 'renamed out of the globs', 'unreadable', 'unreadable once'] as const;
+const ways = [
+  'nothing',
+  'deleted',
+  'truncated',
+  'renamed',
+  'renamed out of the globs',
+  'unreadable',
+  'unreadable once',
+] as const;
 type Way = (typeof ways)[number];
 
 /** Calls that read fail on the unreadable files, for as long as they are. */
@@ -78,7 +86,10 @@ async function play(situation: string, { candidate, original, begins, between }:
   await rig.play`write a.log ${first}; start; drain`;
   await rig.run(situation);
   let lostBytes = 0;
-  const acts = { candidate: () => happen(rig, trouble, 'a.log.1', candidate), original: () => happen(rig, trouble, 'a.log', original) };
+  const acts = {
+    candidate: () => happen(rig, trouble, 'a.log.1', candidate),
+    original: () => happen(rig, trouble, 'a.log', original),
+  };
   await acts[begins]();
   if (between === 'scan') await rig.source.scanOnce();
   if (between === 'poll') await rig.source.pollOnce();
@@ -114,8 +125,12 @@ async function play(situation: string, { candidate, original, begins, between }:
   ]);
   const missing = [...written].filter((line) => !read.includes(line)).length;
   // Unread lines are in both, until one of them is truncated; a copy that is gone after a restart helps nobody.
-  const isGone = between.startsWith('restart') && begins === 'candidate' && ['deleted', 'renamed out of the globs'].includes(candidate);
-  if (missing > 0 && candidate !== 'truncated' && !(isGone && original === 'truncated')) wrong.push(`${missing} lines are missing`);
+  const isGone =
+    between.startsWith('restart') &&
+    begins === 'candidate' &&
+    ['deleted', 'renamed out of the globs'].includes(candidate);
+  if (missing > 0 && candidate !== 'truncated' && !(isGone && original === 'truncated'))
+    wrong.push(`${missing} lines are missing`);
   if (lostBytes > 0 && missing === 0 && !['truncated', 'unreadable'].includes(candidate))
     wrong.push(`${lostBytes} bytes are said to be lost`);
   await rig.source.stop();

@@ -7,10 +7,14 @@ import { startRig, test } from './tail-rig.ts';
 
 // Symptom: after a kill, "all that was seen of it was read" with seenSize 0 of files that were open and unread, and 0 bytes lost. Cause: the size
 // that was seen was not saved.
-test('bytes that were seen and not read before a kill are lost with the file, and counted once', async ({ openRig: rig }) => {
+test('bytes that were seen and not read before a kill are lost with the file, and counted once', async ({
+  openRig: rig,
+}) => {
   await rig.play`write a.log one; write b.log "never read"; drain; commit; append a.log two; write c.log seen; scan; rm a.log; rm c.log; start once; run; lost 9`;
   expect(
-    rig.said(/was not read to its end.*after its size was last saved.*not counted/).map(({ level, fields }) => ({ level, ...fields })),
+    rig
+      .said(/was not read to its end.*after its size was last saved.*not counted/)
+      .map(({ level, fields }) => ({ level, ...fields })),
   ).toEqual([
     { level: 'warn', path: rig.path('c.log'), offset: 0, seenSize: 5, lostBytes: 5 },
     { level: 'warn', path: rig.path('a.log'), offset: 4, seenSize: 8, lostBytes: 4 },
@@ -48,7 +52,9 @@ scenario('what was seen of a file is lost where its end was cut off while no age
 `;
 
 // Symptom: 224,952 bytes that copytruncate destroyed were logged as `lostBytes: 0`, as if that were exact.
-test('every line that tells of a loss says that it is a lower bound, also where nothing lost was seen', async ({ openRig: rig }) => {
+test('every line that tells of a loss says that it is a lower bound, also where nothing lost was seen', async ({
+  openRig: rig,
+}) => {
   const each = ['copied', 'truncated', 'gone'];
   for (const name of each) writeFileSync(rig.path(`${name}.log`), `${name}\n`);
   await rig.play`drain; pass 30; cp copied.log copied.log.1; cut copied.log; cut truncated.log; rm gone.log; pass 3`;

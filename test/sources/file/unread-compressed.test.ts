@@ -62,28 +62,31 @@ test('a stop ends the look at a compressed file that is left out, and waits unti
 test.each([
   { made: 'after its stream', agoMs: 60_000, lost: 0 },
   { made: 'before its stream', agoMs: -60_000, lost: 2000 },
-])('compressed file that begins as an unread file did, made $made, leaves $lost bytes lost', async ({ agoMs, lost }) => {
-  // Not in the table: on a busy machine its rows are made long before.
-  const createdMs = Date.now() - agoMs;
-  const path = join(makeTree({}), 'app.log');
-  const content = Buffer.alloc(2000, 'line\n');
-  writeFileSync(`${path}.1.gz`, gzipSync(content));
-  utimesSync(`${path}.1.gz`, 1, 1);
-  const [streams, stats] = [new MemoryStreamStore(), newStats()];
-  const file = newTrackedFile(path, { ...NO_FILE, size: content.length }, {} as never, 0, -1);
-  file.stream.identity = { device: '1', inode: '1', ...fingerprintOf(content.subarray(0, 1024)) };
-  Object.assign(file.stream, { id: streams.mint('app', path, file.stream.identity, 0).id, createdMs });
-  const notices = { event: () => {} } as unknown as Notices;
-  const left = new UnreadCompressed({
-    source: 'app',
-    fileSystem: nodeFileSystem,
-    notices,
-    known: {} as KnownContent,
-    stats,
-    streams,
-    isRead: () => true,
-  });
-  left.giveUp(file);
-  await left.name();
-  expect(stats.lostBytes).toBe(lost);
-});
+])(
+  'compressed file that begins as an unread file did, made $made, leaves $lost bytes lost',
+  async ({ agoMs, lost }) => {
+    // Not in the table: on a busy machine its rows are made long before.
+    const createdMs = Date.now() - agoMs;
+    const path = join(makeTree({}), 'app.log');
+    const content = Buffer.alloc(2000, 'line\n');
+    writeFileSync(`${path}.1.gz`, gzipSync(content));
+    utimesSync(`${path}.1.gz`, 1, 1);
+    const [streams, stats] = [new MemoryStreamStore(), newStats()];
+    const file = newTrackedFile(path, { ...NO_FILE, size: content.length }, {} as never, 0, -1);
+    file.stream.identity = { device: '1', inode: '1', ...fingerprintOf(content.subarray(0, 1024)) };
+    Object.assign(file.stream, { id: streams.mint('app', path, file.stream.identity, 0).id, createdMs });
+    const notices = { event: () => {} } as unknown as Notices;
+    const left = new UnreadCompressed({
+      source: 'app',
+      fileSystem: nodeFileSystem,
+      notices,
+      known: {} as KnownContent,
+      stats,
+      streams,
+      isRead: () => true,
+    });
+    left.giveUp(file);
+    await left.name();
+    expect(stats.lostBytes).toBe(lost);
+  },
+);

@@ -14,7 +14,13 @@ import {
 } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { MAX_SCAN_INTERVAL_MS } from '../../../src/config/limits.ts';
-import { HOT_EVENTS, HOT_CHECK_MS, LOOK_EVERY_MS, MAX_PARK_MS, NAMES_CHECK_MS } from '../../../src/sources/file/limits.ts';
+import {
+  HOT_EVENTS,
+  HOT_CHECK_MS,
+  LOOK_EVERY_MS,
+  MAX_PARK_MS,
+  NAMES_CHECK_MS,
+} from '../../../src/sources/file/limits.ts';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { type FolderChanged, watchFolder } from '../../../src/sources/file/scan/watch-folder.ts';
 import { settleTurns, until } from '../../support/until.ts';
@@ -369,6 +375,8 @@ test('rotations that nobody saw are counted and logged', async () => {
   for (const line of ['line 2', 'line 3', 'line 4', 'line 5']) rotate(line);
   await seconds(3);
   expect(rig.source.stats.missedRotations).toBe(2);
-  expect(rig.said(/rotated more than once between two scans/)).toMatchObject([{ level: 'warn', fields: { rotations: 3 } }]);
+  expect(rig.said(/rotated more than once between two scans/)).toMatchObject([
+    { level: 'warn', fields: { rotations: 3 } },
+  ]);
   expect(rig.texts).not.toContain('line 2');
 });

@@ -20,7 +20,9 @@ const found = async (directory?: string) => checkJournal({ ...journaldSourceConf
 
 test('check names the package where journalctl is missing', async () => {
   vi.stubEnv('PATH', makeTree({}));
-  expect(await found()).toMatchObject([{ path: 'sources.journal.type', fix: expect.stringContaining('apt-get install systemd') }]);
+  expect(await found()).toMatchObject([
+    { path: 'sources.journal.type', fix: expect.stringContaining('apt-get install systemd') },
+  ]);
   expect((await found())[0]!.isWarning).toBeUndefined();
 });
 
@@ -31,7 +33,9 @@ test.each([
 ])('check names the group where the user may not read the journal (%s)', async (text, code) => {
   journalctlSays(text, code);
   expect(await found()).toMatchObject([{ fix: expect.stringContaining('group `systemd-journal`'), isWarning: true }]);
-  expect(await found('/remote')).toMatchObject([{ path: 'sources.journal.directory', message: expect.stringContaining('/remote') }]);
+  expect(await found('/remote')).toMatchObject([
+    { path: 'sources.journal.directory', message: expect.stringContaining('/remote') },
+  ]);
 });
 
 test('check names any other trouble of journalctl, and finds nothing where all is well', async () => {

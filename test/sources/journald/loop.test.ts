@@ -35,7 +35,9 @@ function readAll(
   const input = kernel.reserve(bytes.length + 64);
   const output = kernel.reserve(outputBytes);
   bytes.copy(input.bytes);
-  const loop = kernel.journal({ longest: FORM.maxEventBytes, slow: 'none', ...options }, (size) => kernel.reserve(size));
+  const loop = kernel.journal({ longest: FORM.maxEventBytes, slow: 'none', ...options }, (size) =>
+    kernel.reserve(size),
+  );
   const events: string[] = [];
   const slow: Buffer[] = [];
   const positions: number[] = [];
@@ -70,7 +72,10 @@ const rare: Readonly<Record<string, EntryFields>> = {
   },
   'without a program name or syslog pid': { MESSAGE: 'x', _COMM: 'cat', _PID: '7' },
   'of several lines': { MESSAGE: Buffer.from('one\n\ttwo\u0000\u001b[1m "three"\\\n') },
-  'of bytes that are no UTF-8': { MESSAGE: Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xe2, 0x82, 0x0a]), _HOSTNAME: Buffer.from([0xfe, 0x0a]) },
+  'of bytes that are no UTF-8': {
+    MESSAGE: Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xe2, 0x82, 0x0a]),
+    _HOSTNAME: Buffer.from([0xfe, 0x0a]),
+  },
   'with an empty message': { MESSAGE: '' },
   'with numbers that are none': { MESSAGE: 'x', PRIORITY: '8', SYSLOG_FACILITY: '24' },
   'with words for numbers': { MESSAGE: 'x', PRIORITY: 'x', SYSLOG_FACILITY: '' },
@@ -97,7 +102,9 @@ test('loop over entries agrees with JavaScript on random entries, read in one pi
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
   const bytes = (most: number): Buffer =>
     Buffer.from(
-      Array.from({ length: Math.floor(random() * most) }, () => pick([0, 9, 10, 13, 34, 61, 92, 97, 98, 0x7f, 0xc3, 0xa9, 0xe2, 0xff])),
+      Array.from({ length: Math.floor(random() * most) }, () =>
+        pick([0, 9, 10, 13, 34, 61, 92, 97, 98, 0x7f, 0xc3, 0xa9, 0xe2, 0xff]),
+      ),
     );
   const names = [
     '_HOSTNAME',
@@ -113,7 +120,8 @@ test('loop over entries agrees with JavaScript on random entries, read in one pi
   ];
   const entries = Array.from({ length: 3000 }, (_, n) => {
     const fields: Record<string, string | Buffer> = {};
-    for (const name of names) if (random() < 0.5) fields[name] = pick([bytes(20), 'web', String(Math.floor(random() * 30))]);
+    for (const name of names)
+      if (random() < 0.5) fields[name] = pick([bytes(20), 'web', String(Math.floor(random() * 30))]);
     if (random() < 0.95) fields['MESSAGE'] = pick([bytes(100), 'a message of some length', bytes(900)]);
     return entryOf(n, fields);
   });
@@ -146,7 +154,11 @@ describe('loop over entries leaves to JavaScript', () => {
     ['any entry where all fields are wanted', { MESSAGE: 'x' }, { slow: 'all' }],
     ['an entry of the own unit', { MESSAGE: 'x', _SYSTEMD_UNIT: 'a.service' }, { unit: 'a.service' }],
   ])('%s', (_, fields, options) => {
-    const [before, entry, after] = [entryOf(1, { MESSAGE: 'before' }), entryOf(2, fields), entryOf(3, { MESSAGE: 'after' })];
+    const [before, entry, after] = [
+      entryOf(1, { MESSAGE: 'before' }),
+      entryOf(2, fields),
+      entryOf(3, { MESSAGE: 'after' }),
+    ];
     const { slow, positions } = readAll(createKernel(4 * 1024 * 1024), Buffer.concat([before, entry, after]), options);
     if (options.slow !== 'all') expect([slow, positions]).toEqual([[entry], [2, 4]]);
     else expect(slow).toEqual([before, entry, after]);
@@ -156,9 +168,18 @@ describe('loop over entries leaves to JavaScript', () => {
 test('loop over entries passes over those of other numbers', () => {
   const entries = [1, 2, 3, 4, 5].map((n) => entryOf(n, { MESSAGE: 'x', _SYSTEMD_UNIT: 'a.service2' }));
   const kernel = createKernel(4 * 1024 * 1024);
-  const { positions, stop, left } = readAll(kernel, Buffer.concat(entries), { unit: 'a.service' }, { from: 2, before: 5 });
+  const { positions, stop, left } = readAll(
+    kernel,
+    Buffer.concat(entries),
+    { unit: 'a.service' },
+    { from: 2, before: 5 },
+  );
   expect([positions, stop, left]).toEqual([[3, 4, 5], 'end', entries[4]!.length]);
-  expect(readAll(kernel, Buffer.concat(entries), {}, { from: Infinity })).toMatchObject({ positions: [], stop: 'input', left: 0 });
+  expect(readAll(kernel, Buffer.concat(entries), {}, { from: Infinity })).toMatchObject({
+    positions: [],
+    stop: 'input',
+    left: 0,
+  });
 });
 
 test('loop over entries stops before another sequence', () => {
@@ -171,9 +192,18 @@ test('loop over entries reports malformed entries', () => {
   const kernel = createKernel(4 * 1024 * 1024);
   const good = entryOf(1, { MESSAGE: 'x' });
   const broken = Buffer.concat([Buffer.from('__CURSOR=s=x\n'), exportEntry({ MESSAGE: 'x' })]);
-  const lengthless = Buffer.concat([good.subarray(0, -1), Buffer.from('NAME\n'), Buffer.alloc(8), Buffer.from('x\n\n')]);
+  const lengthless = Buffer.concat([
+    good.subarray(0, -1),
+    Buffer.from('NAME\n'),
+    Buffer.alloc(8),
+    Buffer.from('x\n\n'),
+  ]);
   for (const garbage of [Buffer.from('-- No entries --\n'), broken, lengthless])
-    expect(readAll(kernel, Buffer.concat([good, garbage]))).toMatchObject({ positions: [2], stop: 'garbage', left: garbage.length });
+    expect(readAll(kernel, Buffer.concat([good, garbage]))).toMatchObject({
+      positions: [2],
+      stop: 'garbage',
+      left: garbage.length,
+    });
 });
 
 test('loop over entries fills its output and its table, and goes on', () => {

@@ -8,7 +8,9 @@ import { MemoryLog } from '../../support/memory-log.ts';
 import { makeTree } from '../../support/temp-tree.ts';
 
 const cursorOf = (number: number) =>
-  parseCursor(`s=${'a'.repeat(32)};i=${number.toString(16)};b=${'b'.repeat(32)};m=1;t=${number.toString(16)};x=${number}`)!;
+  parseCursor(
+    `s=${'a'.repeat(32)};i=${number.toString(16)};b=${'b'.repeat(32)};m=1;t=${number.toString(16)};x=${number}`,
+  )!;
 
 // Symptom: after a changed filter one sink got entries again that it had, because another sink lagged. Cause: all marks of the new stream
 // began where the last sink was. Fix: each begins where its own sink was.

@@ -6,7 +6,11 @@ import type { Region } from '../../../src/core/block.ts';
 import type { JournaldConfig } from '../../../src/sources/journald/journald-type.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
 import type { JournalRun, runJournalctl } from '../../../src/sources/journald/journalctl.ts';
-import { JOURNAL_MAX_BACKOFF_MS, JOURNAL_SILENCE_MS, JOURNAL_WRITING_MS } from '../../../src/sources/journald/limits.ts';
+import {
+  JOURNAL_MAX_BACKOFF_MS,
+  JOURNAL_SILENCE_MS,
+  JOURNAL_WRITING_MS,
+} from '../../../src/sources/journald/limits.ts';
 import { createJournaldSource, type JournaldOptions } from '../../../src/sources/journald/source.ts';
 import { type EntryFields, exportEntry, FIRST_US, Journal, lacksJournal } from '../../support/journal.ts';
 import { journaldSourceConfig } from '../../support/source-config.ts';
@@ -19,9 +23,17 @@ interface Started extends TestContext {
 }
 
 /** `former`: the context of a former run, whose streams it goes on with. */
-function make(directory: string, changes: Partial<JournaldConfig> = {}, options: JournaldOptions = {}, former?: TestContext) {
+function make(
+  directory: string,
+  changes: Partial<JournaldConfig> = {},
+  options: JournaldOptions = {},
+  former?: TestContext,
+) {
   const kernel = createKernel(256 * 1024 * 1024);
-  const context = createTestContext({ reserve: (bytes) => kernel.reserve(bytes), ...(former && { streams: former.streams }) });
+  const context = createTestContext({
+    reserve: (bytes) => kernel.reserve(bytes),
+    ...(former && { streams: former.streams }),
+  });
   return { context, source: createJournaldSource(journaldSourceConfig(directory, changes), context, kernel, options) };
 }
 
@@ -40,7 +52,12 @@ const eventsOf = ({ lane }: TestContext): Record<string, unknown>[] =>
   lane.texts.map((text) => JSON.parse(text) as Record<string, unknown>);
 
 /** The events of these entries, read from a real journal. */
-async function read(entries: readonly EntryFields[], changes?: Partial<JournaldConfig>, options?: JournaldOptions, count = entries.length) {
+async function read(
+  entries: readonly EntryFields[],
+  changes?: Partial<JournaldConfig>,
+  options?: JournaldOptions,
+  count = entries.length,
+) {
   const journal = new Journal(makeTree({}));
   journal.add(...entries);
   const started = await start(journal.folder, changes, options);
@@ -48,150 +65,184 @@ async function read(entries: readonly EntryFields[], changes?: Partial<JournaldC
   return { ...started, journal, events: eventsOf(started) };
 }
 
-describe.skipIf(lacksJournal !== undefined)(lacksJournal === undefined ? 'real journal' : `real journal (${lacksJournal})`, () => {
-  test('entry has the names of syslog, its unit, and its own time to the microsecond', async () => {
-    const { events } = await read([
-      {
-        MESSAGE: 'started',
-        SYSLOG_IDENTIFIER: 'nginx',
-        _PID: '13',
-        PRIORITY: '3',
-        SYSLOG_FACILITY: '3',
-        _SYSTEMD_UNIT: 'nginx.service',
-        _SOURCE_REALTIME_TIMESTAMP: String(FIRST_US - 7n),
-      },
-    ]);
-    const own = { message: 'started', host: 'web-1', appname: 'nginx', procid: '13', unit: 'nginx.service' };
-    const codes = { severity: 'err', severity_code: 3, facility: 'daemon', facility_code: 3 };
-    expect(events).toEqual([{ _time: '2025-11-26T23:33:19.999993Z', ...own, ...codes }]);
-  });
-
-  test('all fields are there in lower case, binary ones as base64, repeated ones as lists, taken names unchanged', async () => {
-    const others = {
-      CODE_FILE: 'a.c',
-      _PID: '7',
-      PID: 'x',
-      RAW: Buffer.from([0xff, 0x0a]),
-      TEXT: Buffer.from('two\nlines'),
-      N: ['1', '2'],
-      HOST: 'h',
-    };
-    const { events } = await read([{ MESSAGE: 'm', SYSLOG_PID: '8', ...others }], { allFields: true });
-    expect(events[0]).toMatchObject({
-      procid: '8',
-      code_file: 'a.c',
-      raw: '/wo=',
-      text: 'two\nlines',
-      n: ['1', '2'],
-      host: 'web-1',
-      HOST: 'h',
+describe.skipIf(lacksJournal !== undefined)(
+  lacksJournal === undefined ? 'real journal' : `real journal (${lacksJournal})`,
+  () => {
+    test('entry has the names of syslog, its unit, and its own time to the microsecond', async () => {
+      const { events } = await read([
+        {
+          MESSAGE: 'started',
+          SYSLOG_IDENTIFIER: 'nginx',
+          _PID: '13',
+          PRIORITY: '3',
+          SYSLOG_FACILITY: '3',
+          _SYSTEMD_UNIT: 'nginx.service',
+          _SOURCE_REALTIME_TIMESTAMP: String(FIRST_US - 7n),
+        },
+      ]);
+      const own = { message: 'started', host: 'web-1', appname: 'nginx', procid: '13', unit: 'nginx.service' };
+      const codes = { severity: 'err', severity_code: 3, facility: 'daemon', facility_code: 3 };
+      expect(events).toEqual([{ _time: '2025-11-26T23:33:19.999993Z', ...own, ...codes }]);
     });
-    expect(['7,x', 'x,7']).toContain([events[0]!['pid'], events[0]!['_PID'] ?? events[0]!['PID']].join());
-    expect(Object.keys(events[0]!).filter((name) => name.startsWith('__'))).toEqual([]);
-  });
 
-  test('members of a message that is an object become fields, which overwrite nothing', async () => {
-    const message = '{"level":"info","host":"other","n":12345678901234567890}';
-    const { events, lane } = await read([{ MESSAGE: message }, { MESSAGE: '{"broken":' }], { parseJson: true });
-    expect(events[0]).toMatchObject({ message, host: 'web-1', level: 'info' });
-    expect(lane.texts[0]).toContain('"n":12345678901234567890');
-    expect(events[1]).toMatchObject({ message: '{"broken":' });
-  });
-
-  test.each([
-    ['text', 'x'.repeat(64 * 1024 * 1024)],
-    ['several lines', Buffer.alloc(64 * 1024 * 1024, 'line\n')],
-  ])('message of 64 MiB is cut, and what stands behind it is read (%s)', async (_, MESSAGE) => {
-    const maxEventBytes = 64 * 1024;
-    const huge = { SYSLOG_IDENTIFIER: 'before', MESSAGE, _PID: '9', ODD: 'x'.repeat(3_000_000) };
-    const { events, source } = await read([huge, { MESSAGE: 'next' }], { maxEventBytes });
-    const marks = { appname: 'before', procid: '9', truncated: true, original_bytes: 64 * 1024 * 1024 };
-    expect(events.map(({ message: text, ...others }) => [String(text).length, others])).toMatchObject([
-      [maxEventBytes, marks],
-      [4, {}],
-    ]);
-    expect(source.stats.truncatedEvents).toBe(1);
-  });
-
-  test('own unit is left out; named, all of it but the lines about reading the journal', async () => {
-    const own = (MESSAGE: string): EntryFields => ({ MESSAGE, _SYSTEMD_UNIT: 'tailrace.service' });
-    const entries = [own('hello'), own('{"code":"E_JOURNAL"}'), { MESSAGE: 'other', _SYSTEMD_UNIT: 'a.service' }];
-    const options = { unit: 'tailrace.service' };
-    expect((await read(entries, {}, options, 1)).events).toMatchObject([{ message: 'other' }]);
-    expect((await read(entries, { units: ['tailrace'] }, options, 1)).events).toMatchObject([{ message: 'hello' }]);
-  });
-
-  test('entries before a restart of the machine are followed, too', async () => {
-    const boot = (n: number): EntryFields => ({ MESSAGE: String(n), _BOOT_ID: String(n).repeat(32) });
-    const { journal, ...started } = await read([boot(1), boot(2)]);
-    journal.add(boot(2), boot(3));
-    await started.lane.until((lane) => lane.count === 4, 30_000);
-    expect(eventsOf(started).map(({ message }) => message)).toEqual(['1', '2', '2', '3']);
-  });
-
-  test('units, identifiers and a priority choose entries', async () => {
-    const entry = (MESSAGE: string, unit: string, id: string, PRIORITY: string): EntryFields => ({
-      MESSAGE,
-      PRIORITY,
-      _SYSTEMD_UNIT: unit,
-      SYSLOG_IDENTIFIER: id,
+    test('all fields are there in lower case, binary ones as base64, repeated ones as lists, taken names unchanged', async () => {
+      const others = {
+        CODE_FILE: 'a.c',
+        _PID: '7',
+        PID: 'x',
+        RAW: Buffer.from([0xff, 0x0a]),
+        TEXT: Buffer.from('two\nlines'),
+        N: ['1', '2'],
+        HOST: 'h',
+      };
+      const { events } = await read([{ MESSAGE: 'm', SYSLOG_PID: '8', ...others }], { allFields: true });
+      expect(events[0]).toMatchObject({
+        procid: '8',
+        code_file: 'a.c',
+        raw: '/wo=',
+        text: 'two\nlines',
+        n: ['1', '2'],
+        host: 'web-1',
+        HOST: 'h',
+      });
+      expect(['7,x', 'x,7']).toContain([events[0]!['pid'], events[0]!['_PID'] ?? events[0]!['PID']].join());
+      expect(Object.keys(events[0]!).filter((name) => name.startsWith('__'))).toEqual([]);
     });
-    const entries = [entry('a', 'a.service', 'x', '6'), entry('b', 'b.service', 'x', '3'), entry('c', 'a.service', 'y', '3')];
-    expect((await read(entries, { units: ['a.service'] }, {}, 2)).events).toMatchObject([{ message: 'a' }, { message: 'c' }]);
-    expect((await read(entries, { identifiers: ['x'] }, {}, 2)).events).toMatchObject([{ message: 'a' }, { message: 'b' }]);
-    expect((await read(entries, { priority: 'err' }, {}, 2)).events).toMatchObject([{ message: 'b' }, { message: 'c' }]);
-  });
 
-  test('first start at a time begins there to the millisecond', async () => {
-    const at = (ms: number): EntryFields => ({ MESSAGE: `after ${ms} ms`, __REALTIME_TIMESTAMP: String(FIRST_US + BigInt(1000 * ms)) });
-    const { events } = await read([at(0), at(249), at(250), at(251)], { since: Number(FIRST_US / 1000n) + 250 }, {}, 2);
-    expect(events).toMatchObject([{ message: 'after 250 ms' }, { message: 'after 251 ms' }]);
-  });
+    test('members of a message that is an object become fields, which overwrite nothing', async () => {
+      const message = '{"level":"info","host":"other","n":12345678901234567890}';
+      const { events, lane } = await read([{ MESSAGE: message }, { MESSAGE: '{"broken":' }], { parseJson: true });
+      expect(events[0]).toMatchObject({ message, host: 'web-1', level: 'info' });
+      expect(lane.texts[0]).toContain('"n":12345678901234567890');
+      expect(events[1]).toMatchObject({ message: '{"broken":' });
+    });
 
-  test('rotation and a journal that is made anew while it is followed lose nothing and repeat nothing', async () => {
-    const { journal, ...started } = await read([{ MESSAGE: '0' }, { MESSAGE: '1' }]);
-    for (let round = 1; round < 4; round += 1) {
-      renameSync(
-        journal.path,
-        join(journal.folder, `system@${String(round).repeat(32)}-000000000000000${round}-000000000000000${round}.journal`),
+    test.each([
+      ['text', 'x'.repeat(64 * 1024 * 1024)],
+      ['several lines', Buffer.alloc(64 * 1024 * 1024, 'line\n')],
+    ])('message of 64 MiB is cut, and what stands behind it is read (%s)', async (_, MESSAGE) => {
+      const maxEventBytes = 64 * 1024;
+      const huge = { SYSLOG_IDENTIFIER: 'before', MESSAGE, _PID: '9', ODD: 'x'.repeat(3_000_000) };
+      const { events, source } = await read([huge, { MESSAGE: 'next' }], { maxEventBytes });
+      const marks = { appname: 'before', procid: '9', truncated: true, original_bytes: 64 * 1024 * 1024 };
+      expect(events.map(({ message: text, ...others }) => [String(text).length, others])).toMatchObject([
+        [maxEventBytes, marks],
+        [4, {}],
+      ]);
+      expect(source.stats.truncatedEvents).toBe(1);
+    });
+
+    test('own unit is left out; named, all of it but the lines about reading the journal', async () => {
+      const own = (MESSAGE: string): EntryFields => ({ MESSAGE, _SYSTEMD_UNIT: 'tailrace.service' });
+      const entries = [own('hello'), own('{"code":"E_JOURNAL"}'), { MESSAGE: 'other', _SYSTEMD_UNIT: 'a.service' }];
+      const options = { unit: 'tailrace.service' };
+      expect((await read(entries, {}, options, 1)).events).toMatchObject([{ message: 'other' }]);
+      expect((await read(entries, { units: ['tailrace'] }, options, 1)).events).toMatchObject([{ message: 'hello' }]);
+    });
+
+    test('entries before a restart of the machine are followed, too', async () => {
+      const boot = (n: number): EntryFields => ({ MESSAGE: String(n), _BOOT_ID: String(n).repeat(32) });
+      const { journal, ...started } = await read([boot(1), boot(2)]);
+      journal.add(boot(2), boot(3));
+      await started.lane.until((lane) => lane.count === 4, 30_000);
+      expect(eventsOf(started).map(({ message }) => message)).toEqual(['1', '2', '2', '3']);
+    });
+
+    test('units, identifiers and a priority choose entries', async () => {
+      const entry = (MESSAGE: string, unit: string, id: string, PRIORITY: string): EntryFields => ({
+        MESSAGE,
+        PRIORITY,
+        _SYSTEMD_UNIT: unit,
+        SYSLOG_IDENTIFIER: id,
+      });
+      const entries = [
+        entry('a', 'a.service', 'x', '6'),
+        entry('b', 'b.service', 'x', '3'),
+        entry('c', 'a.service', 'y', '3'),
+      ];
+      expect((await read(entries, { units: ['a.service'] }, {}, 2)).events).toMatchObject([
+        { message: 'a' },
+        { message: 'c' },
+      ]);
+      expect((await read(entries, { identifiers: ['x'] }, {}, 2)).events).toMatchObject([
+        { message: 'a' },
+        { message: 'b' },
+      ]);
+      expect((await read(entries, { priority: 'err' }, {}, 2)).events).toMatchObject([
+        { message: 'b' },
+        { message: 'c' },
+      ]);
+    });
+
+    test('first start at a time begins there to the millisecond', async () => {
+      const at = (ms: number): EntryFields => ({
+        MESSAGE: `after ${ms} ms`,
+        __REALTIME_TIMESTAMP: String(FIRST_US + BigInt(1000 * ms)),
+      });
+      const { events } = await read(
+        [at(0), at(249), at(250), at(251)],
+        { since: Number(FIRST_US / 1000n) + 250 },
+        {},
+        2,
       );
-      journal.add({ MESSAGE: String(2 * round) }, { MESSAGE: String(2 * round + 1) });
-      await started.lane.until((lane) => lane.count === 2 * round + 2, 30_000);
-    }
-    expect(eventsOf(started).map(({ message }) => message)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7']);
-    expect(started.minted).toHaveLength(4);
-  });
+      expect(events).toMatchObject([{ message: 'after 250 ms' }, { message: 'after 251 ms' }]);
+    });
 
-  test('span is read again as it was, to where its entries end', async () => {
-    const { minted, journal, ...former } = await read(Array.from({ length: 20 }, (_, n) => ({ MESSAGE: `entry ${n}` })));
-    await former.source.stop();
-    const later = make(journal.folder, {}, {}, { ...former, minted });
-    await later.source.open();
-    const [record] = minted;
-    const span = {
-      source: 'journal',
-      stream: record!.id,
-      from: record!.startAt + 5,
-      to: record!.startAt + 9,
-      events: 4,
-      sum: 0,
-      tail: { length: 0, crc: 0 },
-    };
-    const texts: string[] = [];
-    const lane = {
-      accept: async ({ window, end }: { window: { bytes: Buffer }; end: number }) => void texts.push(window.bytes.toString('utf8', 0, end)),
-    };
-    expect(await later.source.reread!(span, lane)).toBe(span.to);
-    expect(texts.join('')).toBe(
-      former.lane.texts
-        .slice(5, 9)
-        .map((text) => `${text}\n`)
-        .join(''),
-    );
-    expect(await later.source.reread!({ ...span, from: record!.startAt + 18, to: record!.startAt + 30 }, lane)).toBe(record!.startAt + 20);
-    expect(await later.source.reread!({ ...span, from: record!.startAt + 40, to: record!.startAt + 50 }, lane)).toBe(record!.startAt + 40);
-  });
-});
+    test('rotation and a journal that is made anew while it is followed lose nothing and repeat nothing', async () => {
+      const { journal, ...started } = await read([{ MESSAGE: '0' }, { MESSAGE: '1' }]);
+      for (let round = 1; round < 4; round += 1) {
+        renameSync(
+          journal.path,
+          join(
+            journal.folder,
+            `system@${String(round).repeat(32)}-000000000000000${round}-000000000000000${round}.journal`,
+          ),
+        );
+        journal.add({ MESSAGE: String(2 * round) }, { MESSAGE: String(2 * round + 1) });
+        await started.lane.until((lane) => lane.count === 2 * round + 2, 30_000);
+      }
+      expect(eventsOf(started).map(({ message }) => message)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7']);
+      expect(started.minted).toHaveLength(4);
+    });
+
+    test('span is read again as it was, to where its entries end', async () => {
+      const { minted, journal, ...former } = await read(
+        Array.from({ length: 20 }, (_, n) => ({ MESSAGE: `entry ${n}` })),
+      );
+      await former.source.stop();
+      const later = make(journal.folder, {}, {}, { ...former, minted });
+      await later.source.open();
+      const [record] = minted;
+      const span = {
+        source: 'journal',
+        stream: record!.id,
+        from: record!.startAt + 5,
+        to: record!.startAt + 9,
+        events: 4,
+        sum: 0,
+        tail: { length: 0, crc: 0 },
+      };
+      const texts: string[] = [];
+      const lane = {
+        accept: async ({ window, end }: { window: { bytes: Buffer }; end: number }) =>
+          void texts.push(window.bytes.toString('utf8', 0, end)),
+      };
+      expect(await later.source.reread!(span, lane)).toBe(span.to);
+      expect(texts.join('')).toBe(
+        former.lane.texts
+          .slice(5, 9)
+          .map((text) => `${text}\n`)
+          .join(''),
+      );
+      expect(await later.source.reread!({ ...span, from: record!.startAt + 18, to: record!.startAt + 30 }, lane)).toBe(
+        record!.startAt + 20,
+      );
+      expect(await later.source.reread!({ ...span, from: record!.startAt + 40, to: record!.startAt + 50 }, lane)).toBe(
+        record!.startAt + 40,
+      );
+    });
+  },
+);
 
 test('source gives back all memory but what all loops share, as often as it is changed', () => {
   const kernel = createKernel(8 * 1024 * 1024);
@@ -202,7 +253,11 @@ test('source gives back all memory but what all loops share, as often as it is c
       regions.push(region);
       return region;
     };
-    createJournaldSource(journaldSourceConfig('/nowhere', { maxEventBytes: 64 * 1024 }), createTestContext({ reserve }), kernel);
+    createJournaldSource(
+      journaldSourceConfig('/nowhere', { maxEventBytes: 64 * 1024 }),
+      createTestContext({ reserve }),
+      kernel,
+    );
     for (const region of regions) kernel.release(region);
   }
 });
@@ -242,7 +297,8 @@ describe('child', () => {
       },
     };
   }
-  const cursorIn = (args: readonly string[]): string | undefined => args.find((arg) => arg.startsWith('--cursor'))?.split(';')[1];
+  const cursorIn = (args: readonly string[]): string | undefined =>
+    args.find((arg) => arg.startsWith('--cursor'))?.split(';')[1];
 
   test('one that dies, or prints garbage, is replaced by one that goes on behind the last entry; the log has one line', async () => {
     const { run, args } = children(
@@ -276,7 +332,9 @@ describe('child', () => {
   // Symptom: reading the history cost a child a second where old entries have no message. Cause: each was read again. Fix: only one that may have
   // been written while it was read.
   test('old entry of this machine without a message is taken as it is, a new one is read again', async () => {
-    const [old, recent] = [Date.now() - JOURNAL_WRITING_MS - 1000, Date.now() + 60_000].map((ms) => Number(BigInt(ms) * 1000n - FIRST_US));
+    const [old, recent] = [Date.now() - JOURNAL_WRITING_MS - 1000, Date.now() + 60_000].map((ms) =>
+      Number(BigInt(ms) * 1000n - FIRST_US),
+    );
     const { run, args } = children(
       () => fakeRun(Buffer.concat([entryOf(old!, {}), entryOf(recent!, {})]), 'silent'),
       () => fakeRun(Buffer.concat([entryOf(old!), entryOf(recent!)]), 'silent'),
@@ -296,7 +354,9 @@ describe('child', () => {
     const started = await start('/nowhere', {}, { run, silenceMs: 20 });
     await started.lane.until(({ count }) => count === 2, 30_000);
     expect(args.slice(0, 3).map(cursorIn)).toEqual([undefined, 'i=1', 'i=1']);
-    expect(started.logged).toEqual(['error: cannot follow the journal, trying again: journalctl printed nothing for 0.02 s']);
+    expect(started.logged).toEqual([
+      'error: cannot follow the journal, trying again: journalctl printed nothing for 0.02 s',
+    ]);
     expect(started.source.overdue!()).toBeUndefined();
   });
 

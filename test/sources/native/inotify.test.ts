@@ -1,5 +1,14 @@
 /** Folder watches through inotify, in real folders: which events they report, and that no descriptor stays. */
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type InotifyWatch, watchInotify } from '../../../src/sources/native/inotify.ts';
@@ -22,7 +31,8 @@ function startWatch(folder: string): Watched {
   return { watch, told };
 }
 
-const toldOf = ({ told }: Watched, event: string): Promise<void> => until(`${event} is told`, () => told.includes(event));
+const toldOf = ({ told }: Watched, event: string): Promise<void> =>
+  until(`${event} is told`, () => told.includes(event));
 
 /** Inotify descriptors of this process. */
 function inotifies(): string[] {

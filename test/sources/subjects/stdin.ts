@@ -10,7 +10,15 @@ function stdinSubject(): Subject {
   const context = createTestContext();
   const input = new PassThrough();
   const source = createStdinSource({ ...plainLineConfig, id: 'pipe' }, context, { input });
-  return { source, context, prefix: '', rest: 'rest', isReadFirst: true, logsLoss, send: (text) => void input.write(text) };
+  return {
+    source,
+    context,
+    prefix: '',
+    rest: 'rest',
+    isReadFirst: true,
+    logsLoss,
+    send: (text) => void input.write(text),
+  };
 }
 
 export const subjects: Subjects = { stdin: stdinSubject };

@@ -15,7 +15,11 @@ import type { Subject, Subjects } from './subject.ts';
 const SYSLOG = { prefix: '<13>', losesEvents: true, logsLoss: 'warn: syslog messages were lost' };
 
 /** A syslog source with one listener. `open` resolves with a connection to it. */
-function streamSubject(changes: Parameters<typeof create>[0], open: (port: number) => Promise<Socket>, isReadFirst = false): Subject {
+function streamSubject(
+  changes: Parameters<typeof create>[0],
+  open: (port: number) => Promise<Socket>,
+  isReadFirst = false,
+): Subject {
   const context = createTestContext();
   const source = create(changes, context);
   let socket: Socket | undefined;
@@ -65,9 +69,12 @@ function udpSubject(): Subject {
 
 function tlsSubject(): Subject {
   const folder = makeTree({});
-  const { cert, key } = makeCertificate(folder, 'server', makeAuthority(folder, 'authority'), { names: 'IP:127.0.0.1' });
+  const { cert, key } = makeCertificate(folder, 'server', makeAuthority(folder, 'authority'), {
+    names: 'IP:127.0.0.1',
+  });
   const tls = { cert, key, ca: undefined, requireClientCert: false, maxVersion: '1.3' as const };
-  const open = (port: number): Promise<Socket> => dial(connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }), 'secureConnect');
+  const open = (port: number): Promise<Socket> =>
+    dial(connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }), 'secureConnect');
   return streamSubject({ listen: [listen('tls')], tls }, open, true);
 }
 

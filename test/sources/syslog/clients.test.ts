@@ -76,7 +76,8 @@ ${action(port)}
     onTestFinished(() => void rsyslog.kill('SIGKILL'));
     await logFile(input, join(folder, 'lines'));
     await expectRelayed(context, lines, { host: expect.any(String), ...fields });
-    for (const event of events(context)) expect(Math.abs(Date.parse(event['_time'] as string) - Date.now())).toBeLessThan(120_000);
+    for (const event of events(context))
+      expect(Math.abs(Date.parse(event['_time'] as string) - Date.now())).toBeLessThan(120_000);
     expect(source.stats.slowPathEvents).toBe(0);
     rsyslog.kill('SIGTERM');
     await once(rsyslog, 'exit');
@@ -86,9 +87,13 @@ ${action(port)}
 describe.skipIf(findProgram('loggen') === undefined)('syslog-ng loggen (apt-get install syslog-ng-core)', () => {
   const count = 3000;
   const loggen = (...args: string[]): Promise<unknown> => {
-    const child = spawn('loggen', ['--number', String(count), '--rate', '100000', '--interval', '60', '--size', '300', ...args], {
-      stdio: 'ignore',
-    });
+    const child = spawn(
+      'loggen',
+      ['--number', String(count), '--rate', '100000', '--interval', '60', '--size', '300', ...args],
+      {
+        stdio: 'ignore',
+      },
+    );
     return once(child, 'exit');
   };
   const arrive = async (context: Awaited<ReturnType<typeof start>>['context']): Promise<void> => {
@@ -154,7 +159,8 @@ describe.skipIf(findProgram('logger') === undefined)('util-linux logger on socke
 });
 
 const JOURNALD = '/lib/systemd/systemd-journald';
-const canUnshare = spawnSync('unshare', ['--mount', '--propagation', 'private', 'mount', '-t', 'tmpfs', 'none', '/run']).status === 0;
+const canUnshare =
+  spawnSync('unshare', ['--mount', '--propagation', 'private', 'mount', '-t', 'tmpfs', 'none', '/run']).status === 0;
 
 describe.skipIf(!existsSync(JOURNALD) || !canUnshare || nativeLibrary() === undefined)(
   'journald (apt-get install systemd, as root)',
@@ -162,7 +168,10 @@ describe.skipIf(!existsSync(JOURNALD) || !canUnshare || nativeLibrary() === unde
     test('forwards its entries to the socket that is listened on', async () => {
       const shared = join(folder, 'journal');
       mkdirSync(shared);
-      const { context } = await start({ listen: [{ protocol: 'unixgram', path: join(shared, 'syslog') }], socketMode: 0o666 });
+      const { context } = await start({
+        listen: [{ protocol: 'unixgram', path: join(shared, 'syslog') }],
+        socketMode: 0o666,
+      });
       writeFileSync(join(folder, 'forward.conf'), snippetBehind('**journald**'));
       // A /run of its own, of which the folder with the sockets is ours.
       const script = `mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/journal /run/log/journal /run/systemd/journald.conf.d &&
@@ -170,11 +179,22 @@ mount --bind ${shared} /run/systemd/journal &&
 cp ${folder}/forward.conf /run/systemd/journald.conf.d/tailrace.conf &&
 printf '[Journal]\\nStorage=volatile\\nReadKMsg=no\\nAudit=no\\nRateLimitIntervalSec=0\\n' > /run/systemd/journald.conf.d/test.conf &&
 exec ${JOURNALD}`;
-      const journald = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script], { stdio: 'ignore' });
+      const journald = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script], {
+        stdio: 'ignore',
+      });
       onTestFinished(() => void journald.kill('SIGKILL'));
       const input = join(shared, 'dev-log');
       await expect.poll(() => existsSync(input), patience).toBe(true);
-      await run('logger', ['--socket', input, '--socket-errors=on', '-p', 'local3.warning', '-t', 'shop', 'through the journal é']);
+      await run('logger', [
+        '--socket',
+        input,
+        '--socket-errors=on',
+        '-p',
+        'local3.warning',
+        '-t',
+        'shop',
+        'through the journal é',
+      ]);
       await context.lane.until(() => messages(context).includes('through the journal é'));
       expect(events(context).find(({ message }) => message === 'through the journal é')).toMatchObject({
         facility: 'local3',

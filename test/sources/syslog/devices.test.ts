@@ -163,7 +163,9 @@ Jul 10 10:59:59 2026 host1 tunneld[1234]: x
 `;
 
 const lines = TABLE.trim().split('\n');
-const cases = lines.flatMap((line, n) => (line.startsWith('= ') ? [[lines[n - 1]!, ...line.slice(2).split(' ')] as const] : []));
+const cases = lines.flatMap((line, n) =>
+  line.startsWith('= ') ? [[lines[n - 1]!, ...line.slice(2).split(' ')] as const] : [],
+);
 
 test.each(cases)('%s', async (message, time, host, appname) => {
   const messages = [Buffer.from(message)];

@@ -43,14 +43,9 @@ test('framing tells octet counting and newlines apart for each message', () => {
 });
 
 test('framing takes a line that begins with a number for a line', () => {
-  expect(texts(['2024 was a year\n2024-01-01 date\n12\n0 <13>zero\n99999999999 <13>too many digits\n<13>x\n'])).toEqual([
-    '2024 was a year',
-    '2024-01-01 date',
-    '12',
-    '0 <13>zero',
-    '99999999999 <13>too many digits',
-    '<13>x',
-  ]);
+  expect(texts(['2024 was a year\n2024-01-01 date\n12\n0 <13>zero\n99999999999 <13>too many digits\n<13>x\n'])).toEqual(
+    ['2024 was a year', '2024-01-01 date', '12', '0 <13>zero', '99999999999 <13>too many digits', '<13>x'],
+  );
 });
 
 test('framing takes a count without a PRI behind it once the sender counts', () => {
@@ -143,10 +138,14 @@ test('framing gives the messages that were sent, for any split', () => {
           // eslint-disable-next-line no-control-regex
           const line = (counts ? text.replaceAll(' <', ' -') : text).replace(/[\n\0]/g, ' ');
           const clean = `<13>${isCounted ? text.replace(/\d $/, 'x') : line}`;
-          wire += isCounted ? `${clean.length + trailer.length} ${clean}${trailer}` : `${clean}${trailer.replaceAll('\n', '')}\n`;
+          wire += isCounted
+            ? `${clean.length + trailer.length} ${clean}${trailer}`
+            : `${clean}${trailer.replaceAll('\n', '')}\n`;
           // eslint-disable-next-line no-control-regex
           const whole = clean.replace(/[\0\r\n]+$/, '');
-          expected.push(whole.length > 100 ? { text: whole.slice(0, 100), originalBytes: whole.length } : { text: whole });
+          expected.push(
+            whole.length > 100 ? { text: whole.slice(0, 100), originalBytes: whole.length } : { text: whole },
+          );
         }
         const chunks: string[] = [];
         for (let at = 0, n = 0; at < wire.length; n += 1) chunks.push(wire.slice(at, (at += sizes[n % sizes.length]!)));
@@ -159,9 +158,12 @@ test('framing gives the messages that were sent, for any split', () => {
 });
 
 test('framing gives the same lines for any bytes, whatever the split', () => {
-  const bytes = fc.array(fc.oneof(fc.constantFrom('<13>', '\n', '\0', '\r', '1', '12', '150', ' ', '9'), fc.string({ maxLength: 60 })), {
-    maxLength: 30,
-  });
+  const bytes = fc.array(
+    fc.oneof(fc.constantFrom('<13>', '\n', '\0', '\r', '1', '12', '150', ' ', '9'), fc.string({ maxLength: 60 })),
+    {
+      maxLength: 30,
+    },
+  );
   fc.assert(
     fc.property(bytes, fc.integer({ min: 1, max: 20 }), (parts, size) => {
       const wire = parts.join('').replaceAll(' <', ' -');
@@ -238,11 +240,17 @@ describe('framing in parts', () => {
 
   test('gives the same parts for any bytes, whatever the split, and all of the message', () => {
     const full = fc.integer({ min: 97, max: 102 }).map((length) => 'f'.repeat(length));
-    const piece = fc.oneof(full, fc.constantFrom('<13>', '\n', '\0', '\r', '\r\r', 'é', '€€€'), fc.string({ maxLength: 90 }));
+    const piece = fc.oneof(
+      full,
+      fc.constantFrom('<13>', '\n', '\0', '\r', '\r\r', 'é', '€€€'),
+      fc.string({ maxLength: 90 }),
+    );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 150 }), (pieces, size) => {
         const wire = Buffer.from(pieces.join(''));
-        const chunks = Array.from({ length: Math.ceil(wire.length / size) }, (_, n) => wire.subarray(n * size, (n + 1) * size));
+        const chunks = Array.from({ length: Math.ceil(wire.length / size) }, (_, n) =>
+          wire.subarray(n * size, (n + 1) * size),
+        );
         const given = parts(chunks);
         expect(shown(given)).toEqual(shown(parts([wire])));
         const whole: Buffer[] = [];
@@ -256,7 +264,9 @@ describe('framing in parts', () => {
           open = [];
         }
         expect(open).toEqual([]);
-        expect(whole.map(String)).toEqual(frames([wire], 1 << 20).map(({ text }) => Buffer.from(text, 'latin1').toString()));
+        expect(whole.map(String)).toEqual(
+          frames([wire], 1 << 20).map(({ text }) => Buffer.from(text, 'latin1').toString()),
+        );
       }),
       { numRuns: 3000 },
     );

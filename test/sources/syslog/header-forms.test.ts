@@ -12,7 +12,10 @@ describe('a header', () => {
     const messages = [Buffer.from(example)];
     const taken = await rig.take(messages, 'framed');
     expect(taken).toEqual(eventsOf(messages, 'framed'));
-    const { facility, severity, facility_code, severity_code, peer, ...own } = JSON.parse(taken[0]!) as Record<string, unknown>;
+    const { facility, severity, facility_code, severity_code, peer, ...own } = JSON.parse(taken[0]!) as Record<
+      string,
+      unknown
+    >;
     expect(own).toEqual({ _time: RECEIVED_AT, ...event });
     expect([facility, severity, facility_code, severity_code, peer]).not.toContain(undefined);
     expect(rig.stats.slowPathEvents - before).toBe(isKernels ? 0 : 1);

@@ -12,7 +12,13 @@ import type { InternetAddress } from '../../../src/config/fields/kinds-listen.ts
 import type { SyslogConfig } from '../../../src/sources/syslog/syslog-type.ts';
 import { systemdDescriptors } from '../../../src/sources/syslog/listen/systemd.ts';
 import { nativeLibrary } from '../../../src/sources/native/library.ts';
-import { type Certificate, hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';
+import {
+  type Certificate,
+  hasOpenssl,
+  makeAuthority,
+  makeCertificate,
+  readCertificate,
+} from '../../support/certificates.ts';
 import { freePort } from '../../support/free-port.ts';
 import { createTestContext } from '../source-context.ts';
 import { create, events, messages, patience, start, type Started } from './started.ts';
@@ -59,7 +65,13 @@ describe.skipIf(!hasOpenssl)('TLS (apt-get install openssl)', () => {
   });
 
   async function dial(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
-    const socket = connectTls({ port, host: '127.0.0.1', ca: readCertificate(authority).cert, servername: 'localhost', ...options });
+    const socket = connectTls({
+      port,
+      host: '127.0.0.1',
+      ca: readCertificate(authority).cert,
+      servername: 'localhost',
+      ...options,
+    });
     socket.on('error', () => {});
     onTestFinished(() => void socket.destroy());
     await once(socket, 'secureConnect');
@@ -101,15 +113,28 @@ describe.skipIf(!hasOpenssl)('TLS (apt-get install openssl)', () => {
     ['a certificate that the authority has not signed', () => readCertificate(stranger)],
     [
       'TLS 1.1',
-      () => ({ ...readCertificate(client), minVersion: 'TLSv1' as const, maxVersion: 'TLSv1.1' as const, ciphers: 'DEFAULT@SECLEVEL=0' }),
+      () => ({
+        ...readCertificate(client),
+        minVersion: 'TLSv1' as const,
+        maxVersion: 'TLSv1.1' as const,
+        ciphers: 'DEFAULT@SECLEVEL=0',
+      }),
     ],
   ])('refuses a sender with %s, says so, and serves others', async (_name, options) => {
     const started = await start({ listen: [tls], tls: files({ ca: authority.cert, requireClientCert: true }) });
     const port = portOf(started);
-    const refused = connectTls({ port, host: '127.0.0.1', ca: readCertificate(authority).cert, servername: 'localhost', ...options() });
+    const refused = connectTls({
+      port,
+      host: '127.0.0.1',
+      ca: readCertificate(authority).cert,
+      servername: 'localhost',
+      ...options(),
+    });
     refused.on('error', () => {}).on('secureConnect', () => refused.write('<13>not mine\n'));
     await new Promise((resolve) => refused.resume().on('close', resolve));
-    await expect.poll(() => started.context.logged.filter((line) => line.includes('TLS handshake failed')), patience).toHaveLength(1);
+    await expect
+      .poll(() => started.context.logged.filter((line) => line.includes('TLS handshake failed')), patience)
+      .toHaveLength(1);
     (await dial(port, readCertificate(client))).end('<13>mine\n');
     await started.context.lane.until((lane) => lane.count === 1);
     expect(messages(started.context)).toEqual(['mine']);
@@ -178,7 +203,11 @@ describe('the PROXY protocol', () => {
   const M = Buffer.from('<13>m\n');
   /** The signature of version 2, these bytes, and a message. */
   const v2Of = (...parts: (string | Buffer)[]): Buffer =>
-    Buffer.concat([v2.subarray(0, 12), ...parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part)), M]);
+    Buffer.concat([
+      v2.subarray(0, 12),
+      ...parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part)),
+      M,
+    ]);
   /** The bytes of an address with one `::`. */
   function v6(text: string): Buffer {
     const [head, tail] = text.split('::').map((part) =>
@@ -245,7 +274,9 @@ describe('unix stream sockets', () => {
     const socket = connect(address.path);
     socket.end('<13>one\0<13>two\n<13>three');
     await context.lane.until((lane) => lane.count === 3);
-    expect(events(context)).toMatchObject(['one', 'two', 'three'].map((message) => ({ message, peer: `unix:${address.path}` })));
+    expect(events(context)).toMatchObject(
+      ['one', 'two', 'three'].map((message) => ({ message, peer: `unix:${address.path}` })),
+    );
     await source.stop();
     expect(existsSync(address.path)).toBe(false);
   });
@@ -270,7 +301,9 @@ describe('unix stream sockets', () => {
     const server = createServer().listen(used.path);
     await once(server, 'listening');
     onTestFinished(() => void server.close());
-    await expect(create({ listen: [used] }).open()).rejects.toThrow(`cannot listen on unix://${used.path}: another program listens there`);
+    await expect(create({ listen: [used] }).open()).rejects.toThrow(
+      `cannot listen on unix://${used.path}: another program listens there`,
+    );
     await expect(create({ listen: [unix('nowhere/x.sock')] }).open()).rejects.toThrow('its folder does not exist');
   });
 });
@@ -296,7 +329,9 @@ for size in ${JSON.stringify(sizes)}: s.sendto(b'<13>'+b'y'*size,${JSON.stringif
     expect(lstatSync(address.path).mode & 0o777).toBe(0o666);
     await send(address.path, 'hello');
     await context.lane.until((lane) => lane.count === 1);
-    expect(events(context)).toMatchObject([{ message: 'hello', appname: 'app', procid: '7', peer: `unix:${address.path}` }]);
+    expect(events(context)).toMatchObject([
+      { message: 'hello', appname: 'app', procid: '7', peer: `unix:${address.path}` },
+    ]);
     await source.stop();
     expect(existsSync(address.path)).toBe(false);
   });
@@ -390,7 +425,17 @@ describe('what systemd opened', () => {
         await expect.poll(() => existsSync(path), patience).toBe(true);
         const network = kind === 'stream' ? ['--tcp'] : ['--udp'];
         // The first one starts the process, and is not lost.
-        await run('logger', ['--server', '127.0.0.1', '--port', String(port), ...network, '--rfc3164', '--tag', 'app', 'by network']);
+        await run('logger', [
+          '--server',
+          '127.0.0.1',
+          '--port',
+          String(port),
+          ...network,
+          '--rfc3164',
+          '--tag',
+          'app',
+          'by network',
+        ]);
         const first = JSON.parse((await lines.next()).value as string) as Record<string, unknown>;
         if (kind === 'stream') connect(path).end('<13>by path\n');
         else await run('logger', ['--socket', path, '--socket-errors=on', '--tag', 'app', 'by path']);

@@ -73,11 +73,16 @@ const SMALL_HALF = /\d ?(?:[ap]\.?[mM]|[AP](?:m|\.[mM]))/;
 const message = fc
   .oneof(
     { weight: 4, arbitrary: mutated },
-    { weight: 3, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat([Buffer.from('<13>'), ...pieces])) },
+    {
+      weight: 3,
+      arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat([Buffer.from('<13>'), ...pieces])),
+    },
     { weight: 1, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat(pieces)) },
     {
       weight: 1,
-      arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat([Buffer.from('Jul 10 10:59:59 '), ...pieces])),
+      arbitrary: fc
+        .array(piece, { maxLength: 14 })
+        .map((pieces) => Buffer.concat([Buffer.from('Jul 10 10:59:59 '), ...pieces])),
     },
   )
   .filter((bytes) => !SMALL_HALF.test(bytes.toString('latin1')));
@@ -96,7 +101,9 @@ test(`the loops agree with the parser on ${wanted} messages (seed ${seed})`, { t
     },
   );
   await fc.assert(agrees, { seed, numRuns: Math.ceil(wanted / 30) });
-  process.stdout.write(`syslog fuzz: ${seen} messages, ${rig.stats.slowPathEvents} of them read by JavaScript, first seed ${seed}\n`);
+  process.stdout.write(
+    `syslog fuzz: ${seen} messages, ${rig.stats.slowPathEvents} of them read by JavaScript, first seed ${seed}\n`,
+  );
   expect(rig.stats.slowPathEvents / seen, 'share that JavaScript reads').toBeLessThan(0.7);
 });
 
@@ -104,7 +111,10 @@ test.each(['cee', 'all'] as const)('the loops agree with the parser where JSON i
   const parsing = createRig(10_000, parseJson);
   const head = fc.constantFrom('<13>', '<13>app: ', '<13>1 - - - - - - ', '<13>Jul 10 10:59:59 h a[1]: ');
   const before = fc.constantFrom('', '', ' ', '@cee:', '@cee: ', ' @cee:{', '@cee', '\t');
-  const body = fc.oneof(fc.json(), fc.constantFrom('{}', '{"a": 12345678901234567890,\n"b":"\\u0041"}', '{"a":1', '{"a":1} ', '[1]', 'x'));
+  const body = fc.oneof(
+    fc.json(),
+    fc.constantFrom('{}', '{"a": 12345678901234567890,\n"b":"\\u0041"}', '{"a":1', '{"a":1} ', '[1]', 'x'),
+  );
   const json = fc.tuple(head, before, body).map((parts) => Buffer.from(parts.join('')));
   const agrees = fc.asyncProperty(fc.array(json, { maxLength: 20 }), async (messages) => {
     expect(await parsing.take(messages, 'framed')).toEqual(eventsOf(messages, 'framed', 10_000, parseJson));
@@ -115,10 +125,12 @@ test.each(['cee', 'all'] as const)('the loops agree with the parser where JSON i
 test('the loops agree with the parser where messages may be in another charset', async () => {
   const decode = (bytes: Buffer): string => bytes.toString('latin1');
   const foreign = createRig(10_000, 'none', 'truncate', decode);
-  const mixed = fc.tuple(message, fc.nat(), fc.constantFrom('', '', 'caf\xe9', '\xa3', '\xc3\xa9', '\xc3')).map(([bytes, at, text]) => {
-    const place = at % (bytes.length + 1);
-    return Buffer.concat([bytes.subarray(0, place), Buffer.from(text, 'latin1'), bytes.subarray(place)]);
-  });
+  const mixed = fc
+    .tuple(message, fc.nat(), fc.constantFrom('', '', 'caf\xe9', '\xa3', '\xc3\xa9', '\xc3'))
+    .map(([bytes, at, text]) => {
+      const place = at % (bytes.length + 1);
+      return Buffer.concat([bytes.subarray(0, place), Buffer.from(text, 'latin1'), bytes.subarray(place)]);
+    });
   const agrees = fc.asyncProperty(fc.array(mixed, { maxLength: 20 }), async (messages) => {
     expect(await foreign.take(messages, 'framed')).toEqual(eventsOf(messages, 'framed', 10_000, 'none', decode));
   });
@@ -153,13 +165,18 @@ test('the loops agree with the parser on messages about the longest', async () =
 });
 
 test('a stream gives the same events as JavaScript alone, whatever the reads', async () => {
-  const framed = fc.tuple(message, fc.constantFrom('\n', '\r\n', '\0', '\n\0', 'count', 'count+lf', 'none')).map(([bytes, how]) => {
-    if (how === 'none') return bytes;
-    if (how === 'count') return Buffer.concat([Buffer.from(`${bytes.length} `), bytes]);
-    if (how === 'count+lf') return Buffer.concat([Buffer.from(`${bytes.length + 1} `), bytes, Buffer.from('\n')]);
-    return Buffer.concat([bytes, Buffer.from(how)]);
+  const framed = fc
+    .tuple(message, fc.constantFrom('\n', '\r\n', '\0', '\n\0', 'count', 'count+lf', 'none'))
+    .map(([bytes, how]) => {
+      if (how === 'none') return bytes;
+      if (how === 'count') return Buffer.concat([Buffer.from(`${bytes.length} `), bytes]);
+      if (how === 'count+lf') return Buffer.concat([Buffer.from(`${bytes.length + 1} `), bytes, Buffer.from('\n')]);
+      return Buffer.concat([bytes, Buffer.from(how)]);
+    });
+  const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 20, max: 3000 })), {
+    minLength: 1,
+    maxLength: 12,
   });
-  const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 20, max: 3000 })), { minLength: 1, maxLength: 12 });
   const agrees = fc.asyncProperty(fc.array(framed, { maxLength: 30 }), sizes, async (messages, sizes) => {
     const wire = Buffer.concat(messages);
     const reads: Buffer[] = [];

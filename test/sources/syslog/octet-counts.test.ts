@@ -70,15 +70,27 @@ test.each([
   ['LF between messages', [counted('<13>a'), '\n', counted('<13>b'), '\r\n', counted('<13>c')], ['a', 'b', 'c']],
   ['LF that the count covers', [counted('<13>a\n'), counted('<13>b\n'), counted('<13>c\n')], ['a', 'b', 'c']],
   ['LF that the count forgets by one', ['5 <13>a\n', '5 <13>b\n'], ['a', 'b']],
-  ['NUL between messages', [counted('<13>a'), '\0', counted('<13>b'), '\0\n\r\n\0\n\0\r\n\0\n', counted('<13>c')], ['a', 'b', 'c']],
+  [
+    'NUL between messages',
+    [counted('<13>a'), '\0', counted('<13>b'), '\0\n\r\n\0\n\0\r\n\0\n', counted('<13>c')],
+    ['a', 'b', 'c'],
+  ],
   ['leading zeros', ['0005 <13>a', '0000000005 <13>b', '5 <13>c'], ['a', 'b', 'c']],
-  ['messages without a PRI', [counted('<13>a'), counted('hello'), counted('7 dwarfs'), counted('<13>b')], ['a', 'hello', '7 dwarfs', 'b']],
+  [
+    'messages without a PRI',
+    [counted('<13>a'), counted('hello'), counted('7 dwarfs'), counted('<13>b')],
+    ['a', 'hello', '7 dwarfs', 'b'],
+  ],
   [
     'texts that hold a count',
     [counted('<13>see 12 <13>inside, 7 <13>'), counted('<13>12 <13>abcdefgh'), counted('12 <13>x'), counted('<13>b')],
     ['see 12 <13>inside, 7 <13>', '12 <13>abcdefgh', '12 <13>x', 'b'],
   ],
-  ['newlines first, then counts', ['<13>a\n<13>12 <13>x\n', counted('<13>b'), counted('<13>c')], ['a', '12 <13>x', 'b', 'c']],
+  [
+    'newlines first, then counts',
+    ['<13>a\n<13>12 <13>x\n', counted('<13>b'), counted('<13>c')],
+    ['a', '12 <13>x', 'b', 'c'],
+  ],
   [
     'counts, newlines, counts',
     [counted('<13>a'), '<13>b\n12 drummers\n', counted('<13>c'), '<13>d\n'],
@@ -89,7 +101,8 @@ test.each([
   const { length } = Buffer.from(wire);
   expect(await seen(wire)).toEqual(expected);
   for (let at = 1; at < length; at += 1) expect(await seen(...cut(wire, at)), `cut at ${at}`).toEqual(expected);
-  for (let at = 1; at < length - 1; at += 1) expect(await seen(...cut(wire, at, at + 1)), `cut around ${at}`).toEqual(expected);
+  for (let at = 1; at < length - 1; at += 1)
+    expect(await seen(...cut(wire, at, at + 1)), `cut around ${at}`).toEqual(expected);
   expect(await seen(...Array.from(Buffer.from(wire), (byte) => Buffer.from([byte])))).toEqual(expected);
 });
 
@@ -98,39 +111,46 @@ describe.each([
   ['too large', '60 <13>cut off'],
   ['too large by its own length', '17 <13>cut off out'],
   ['absurd', '9999999999 <13>cut off'],
-])('a count that is %s costs its own message and the one that it cuts into, wherever its stream is cut', (_name, bad) => {
-  const before = goods(2, 100);
-  const after = goods(12, 200);
-  const wire = [...before.map(counted), bad, ...after.map(counted)].join('');
-  const { length } = Buffer.from(wire);
-  const isGood = ({ message, parse_error }: Seen): boolean => parse_error === undefined && /^good \d+ é$/.test(message);
+])(
+  'a count that is %s costs its own message and the one that it cuts into, wherever its stream is cut',
+  (_name, bad) => {
+    const before = goods(2, 100);
+    const after = goods(12, 200);
+    const wire = [...before.map(counted), bad, ...after.map(counted)].join('');
+    const { length } = Buffer.from(wire);
+    const isGood = ({ message, parse_error }: Seen): boolean =>
+      parse_error === undefined && /^good \d+ é$/.test(message);
 
-  async function holds(...places: readonly number[]): Promise<void> {
-    const events = await take(cut(wire, ...places));
-    const whole = events.filter(isGood).map(({ message }) => message);
-    const expected = [...before, ...after].map((text) => text.slice(4));
-    const missing = expected.filter((text) => !whole.includes(text));
-    // The count covers so many, or cuts into them.
-    const most = Math.ceil(Math.max(0, Number(bad.split(' ')[0]) - Buffer.byteLength(bad)) / Buffer.byteLength(counted(good(200))));
-    const cost = expected.slice(before.length, before.length + Math.min(most, 3) + 1);
-    expect(cost, `cut at ${places.join()}`).toEqual(expect.arrayContaining(missing));
-    expect(events.length - whole.length, `cut at ${places.join()}`).toBeLessThanOrEqual(3);
-    expect(whole).toEqual(expected.filter((text) => whole.includes(text)));
-  }
+    async function holds(...places: readonly number[]): Promise<void> {
+      const events = await take(cut(wire, ...places));
+      const whole = events.filter(isGood).map(({ message }) => message);
+      const expected = [...before, ...after].map((text) => text.slice(4));
+      const missing = expected.filter((text) => !whole.includes(text));
+      // The count covers so many, or cuts into them.
+      const most = Math.ceil(
+        Math.max(0, Number(bad.split(' ')[0]) - Buffer.byteLength(bad)) / Buffer.byteLength(counted(good(200))),
+      );
+      const cost = expected.slice(before.length, before.length + Math.min(most, 3) + 1);
+      expect(cost, `cut at ${places.join()}`).toEqual(expect.arrayContaining(missing));
+      expect(events.length - whole.length, `cut at ${places.join()}`).toBeLessThanOrEqual(3);
+      expect(whole).toEqual(expected.filter((text) => whole.includes(text)));
+    }
 
-  test('in two reads', async () => {
-    for (let at = 1; at < length; at += 1) await holds(at);
-  });
+    test('in two reads', async () => {
+      for (let at = 1; at < length; at += 1) await holds(at);
+    });
 
-  test('in three reads', async () => {
-    const from = Buffer.from(before.map(counted).join('')).length - 3;
-    for (let a = from; a < from + 50; a += 1) for (let b = a + 1; b < a + 30; b += 3) await holds(a, b);
-  });
+    test('in three reads', async () => {
+      const from = Buffer.from(before.map(counted).join('')).length - 3;
+      for (let a = from; a < from + 50; a += 1) for (let b = a + 1; b < a + 30; b += 3) await holds(a, b);
+    });
 
-  test('in reads of one size', async () => {
-    for (let size = 1; size < 60; size += 1) await holds(...Array.from({ length: Math.ceil(length / size) - 1 }, (_, n) => (n + 1) * size));
-  });
-});
+    test('in reads of one size', async () => {
+      for (let size = 1; size < 60; size += 1)
+        await holds(...Array.from({ length: Math.ceil(length / size) - 1 }, (_, n) => (n + 1) * size));
+    });
+  },
+);
 
 test('a message is given at once where nothing has come behind it, and a later misfit damages no other', async () => {
   expect(await seen('6 <13>é', 'é', ...goods(2).map(counted))).toEqual(['é', '[é]', 'good 0 é', 'good 1 é']);
@@ -198,8 +218,14 @@ test('behind a wrong count the messages of a slow sender whose texts end in digi
 });
 
 test('the end of a connection tells a wrong count from a message that was cut off', async () => {
-  expect(await take(['999 <13>cut 20 <13>off'])).toMatchObject([{ message: 'cut 20 <13>off', truncated: true, original_bytes: 999 }]);
-  expect(await seen(`999 <13>bad${counted(good(0))}${counted(good(1))}`)).toEqual(['[<13>bad]', 'good 0 é', 'good 1 é']);
+  expect(await take(['999 <13>cut 20 <13>off'])).toMatchObject([
+    { message: 'cut 20 <13>off', truncated: true, original_bytes: 999 },
+  ]);
+  expect(await seen(`999 <13>bad${counted(good(0))}${counted(good(1))}`)).toEqual([
+    '[<13>bad]',
+    'good 0 é',
+    'good 1 é',
+  ]);
 });
 
 test('what lies between two counts comes in events of at most max_event_bytes', async () => {

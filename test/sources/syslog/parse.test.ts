@@ -27,7 +27,16 @@ function event(text: string | Buffer): Record<string, unknown> {
 /** What every event of `<13>` has. */
 function parsed(fields: Record<string, unknown>): Record<string, unknown> {
   const [facility, facility_code, severity, severity_code] = ['user', 1, 'notice', 5];
-  return { _time: receivedAt, message: '', facility, facility_code, severity, severity_code, peer: '192.0.2.1:514', ...fields };
+  return {
+    _time: receivedAt,
+    message: '',
+    facility,
+    facility_code,
+    severity,
+    severity_code,
+    peer: '192.0.2.1:514',
+    ...fields,
+  };
 }
 
 test('invalid UTF-8 becomes U+FFFD', () => {
@@ -35,20 +44,39 @@ test('invalid UTF-8 becomes U+FFFD', () => {
 });
 
 test('a message that was cut keeps what its header says', () => {
-  const { json, isTruncated } = encodeEvent({ bytes: Buffer.from('<13>app: abc'), originalBytes: 5000 }, receipt, 100, 10_000);
+  const { json, isTruncated } = encodeEvent(
+    { bytes: Buffer.from('<13>app: abc'), originalBytes: 5000 },
+    receipt,
+    100,
+    10_000,
+  );
   expect(JSON.parse(json)).toEqual(parsed({ appname: 'app', message: 'abc', truncated: true, original_bytes: 5000 }));
   expect(isTruncated).toBe(true);
 });
 
 test('a message that repair makes longer than the limit is cut after the repair', () => {
-  const { json } = encodeEvent({ bytes: Buffer.concat([Buffer.from('<13>'), Buffer.alloc(96, 0xff)]) }, receipt, 100, 10_000);
+  const { json } = encodeEvent(
+    { bytes: Buffer.concat([Buffer.from('<13>'), Buffer.alloc(96, 0xff)]) },
+    receipt,
+    100,
+    10_000,
+  );
   expect(JSON.parse(json)).toEqual(parsed({ message: '\uFFFD'.repeat(33), truncated: true, original_bytes: 100 }));
 });
 
 test('an event whose JSON is too long for the window keeps its beginning', () => {
-  const { json, isTruncated } = encodeEvent({ bytes: Buffer.from(`<13>${'\u0001'.repeat(2000)}`) }, receipt, 10_000, 4096);
+  const { json, isTruncated } = encodeEvent(
+    { bytes: Buffer.from(`<13>${'\u0001'.repeat(2000)}`) },
+    receipt,
+    10_000,
+    4096,
+  );
   expect(Buffer.byteLength(json)).toBeLessThanOrEqual(4096);
-  expect(JSON.parse(json)).toMatchObject({ truncated: true, original_bytes: 2004, parse_error: 'too large once written as JSON' });
+  expect(JSON.parse(json)).toMatchObject({
+    truncated: true,
+    original_bytes: 2004,
+    parse_error: 'too large once written as JSON',
+  });
   expect(isTruncated).toBe(true);
 });
 
@@ -90,7 +118,8 @@ test('parsing takes any text to an event with its keys, and loses no text it can
 });
 
 test('parse_json: fields makes fields of a message’s members, which overwrite nothing and nobody', () => {
-  const text = '<13>app: {"level":"info","n":12345678901234567890,"message":"m","host":"h","env":"dev","peer":"p","_time":"t"}';
+  const text =
+    '<13>app: {"level":"info","n":12345678901234567890,"message":"m","host":"h","env":"dev","peer":"p","_time":"t"}';
   const withFields = { ...receipt, parseJson: 'fields' as const, fieldNames: new Set(['env']) };
   const encode = (message: string, maxJsonBytes = 60_000): string =>
     encodeEvent({ bytes: Buffer.from(message) }, withFields, 10_000, maxJsonBytes).json;

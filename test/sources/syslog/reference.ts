@@ -38,7 +38,11 @@ export function createReference(receivedAtMs: () => number): HeaderReader {
   }
 
   function tag(text: string, at: number): SyslogHeader {
-    const [all = '', appname, procid] = text.slice(at).replace(/^\d+:(?=\s|$)/, ' ').match(TAG) ?? [];
+    const [all = '', appname, procid] =
+      text
+        .slice(at)
+        .replace(/^\d+:(?=\s|$)/, ' ')
+        .match(TAG) ?? [];
     const end = Buffer.byteLength(text.slice(0, at) + all);
     return { ...NONE, found: 'read', priority, appname, procid: procid || undefined, messageAt: end };
   }
@@ -75,7 +79,18 @@ export function createReference(receivedAtMs: () => number): HeaderReader {
     if (rfc5424) {
       const [all, time, host, appname, procid, msgid] = rfc5424.map(orNil);
       const isTimeOdd = time !== undefined && !isTaken(time);
-      return { found: 'data', priority, time, isTimeOdd, host, appname, procid, msgid, structuredData: undefined, messageAt: Buffer.byteLength(written[0] + all!) };
+      return {
+        found: 'data',
+        priority,
+        time,
+        isTimeOdd,
+        host,
+        appname,
+        procid,
+        msgid,
+        structuredData: undefined,
+        messageAt: Buffer.byteLength(written[0] + all!),
+      };
     }
     return { ...slow, priority };
   }
@@ -85,4 +100,4 @@ export function createReference(receivedAtMs: () => number): HeaderReader {
     const text = bytes.toString();
     return part === 'whole' ? whole(text) : part === 'rest' ? rest(text, 0) : tag(text, 0);
   };
-} // prettier-ignore
+}

@@ -9,7 +9,8 @@ import { events, messages, patience } from './started.ts';
 // Never synchronously: a full socket makes the client wait for this process.
 const run = promisify(execFile);
 
-export const sampleLines = (count: number): string[] => Array.from({ length: count }, (_, n) => `message ${n} with "quotes", a \\ and é`);
+export const sampleLines = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `message ${n} with "quotes", a \\ and é`);
 
 /** Sends the lines of a file to a program's socket, once that is there. */
 export async function logFile(socket: string, file: string): Promise<void> {
@@ -18,10 +19,15 @@ export async function logFile(socket: string, file: string): Promise<void> {
 }
 
 /** Waits until all of the lines have arrived, in any order, with logger's own output. */
-export async function expectRelayed(context: TestContext, lines: readonly string[], fields: Record<string, unknown> = {}): Promise<void> {
+export async function expectRelayed(
+  context: TestContext,
+  lines: readonly string[],
+  fields: Record<string, unknown> = {},
+): Promise<void> {
   await context.lane.until((lane) => lane.count === lines.length);
   // Templates for RFC 5424 leave the space that stood behind the tag before the message.
   const texts = messages(context).map((text) => String(text).trimStart());
   expect(texts.toSorted()).toEqual(lines.toSorted());
-  for (const event of events(context)) expect(event).toMatchObject({ facility: 'local3', severity: 'warning', appname: 'shop', ...fields });
+  for (const event of events(context))
+    expect(event).toMatchObject({ facility: 'local3', severity: 'warning', appname: 'shop', ...fields });
 }

@@ -14,28 +14,45 @@ const REST = 'word":"hunter2"}';
 const WAYS: readonly (readonly [name: string, reads: readonly string[], unread: readonly string[]])[] = [
   ['a line whose time is over', [BEGIN, 'late', `${REST}\n`, `${HEAD} next\n`], [REST]],
   ['a rest in several reads', [BEGIN, 'late', 'word":"hun', 'ter2"}\n', `${HEAD} next\n`], [REST]],
-  ['a rest whose time is over, too', [BEGIN, 'late', 'word":"hun', 'late', 'ter2"}\n', `${HEAD} next\n`], ['word":"hun', 'ter2"}']],
-  ['a counted message whose time is over', [`${BEGIN.length + REST.length} ${BEGIN}`, 'late', REST, `${HEAD.length + 5} ${HEAD} next`], [REST]],
-  ['a count that is too small', [`${BEGIN.length} ${BEGIN}${REST}${HEAD.length + 5} ${HEAD} next`], [`${BEGIN}${REST}`]],
-  ['a header that is cut', [`${HEAD.slice(0, -1)}[x password="hun`, 'late', 'ter2"] text\n', `${HEAD} next\n`], [`${HEAD.slice(0, -1)}[x password="hun`, 'ter2"] text']],
-]; // prettier-ignore
+  [
+    'a rest whose time is over, too',
+    [BEGIN, 'late', 'word":"hun', 'late', 'ter2"}\n', `${HEAD} next\n`],
+    ['word":"hun', 'ter2"}'],
+  ],
+  [
+    'a counted message whose time is over',
+    [`${BEGIN.length + REST.length} ${BEGIN}`, 'late', REST, `${HEAD.length + 5} ${HEAD} next`],
+    [REST],
+  ],
+  [
+    'a count that is too small',
+    [`${BEGIN.length} ${BEGIN}${REST}${HEAD.length + 5} ${HEAD} next`],
+    [`${BEGIN}${REST}`],
+  ],
+  [
+    'a header that is cut',
+    [`${HEAD.slice(0, -1)}[x password="hun`, 'late', 'ter2"] text\n', `${HEAD} next\n`],
+    [`${HEAD.slice(0, -1)}[x password="hun`, 'ter2"] text'],
+  ],
+];
 
-test.each(WAYS.flatMap(([name, ...rest]) => (['all', 'fields', 'none'] as const).map((parse) => [name, parse, ...rest] as const)))(
-  'a rest is withheld behind %s, parse_json: %s',
-  async (_, parseJson: ParseJson, reads, unread) => {
-    const rig = createRig(10_000, parseJson);
-    const stream = rig.open();
-    for (const read of reads) {
-      if (read === 'late') stream.end('late');
-      else stream.take(rig.input.bytes.write(read));
-    }
-    await expect.poll(() => rig.lane.texts.some((text) => text.includes('next'))).toBe(true);
-    const messageOf = (text: string): unknown => (JSON.parse(text) as { message: unknown }).message;
-    const found = rig.lane.blocks.flatMap((block) => block.unread.map(messageOf));
-    expect(found).toEqual(unread);
-    expect(rig.lane.texts.map(messageOf)).toContain('next');
-  },
-);
+test.each(
+  WAYS.flatMap(([name, ...rest]) =>
+    (['all', 'fields', 'none'] as const).map((parse) => [name, parse, ...rest] as const),
+  ),
+)('a rest is withheld behind %s, parse_json: %s', async (_, parseJson: ParseJson, reads, unread) => {
+  const rig = createRig(10_000, parseJson);
+  const stream = rig.open();
+  for (const read of reads) {
+    if (read === 'late') stream.end('late');
+    else stream.take(rig.input.bytes.write(read));
+  }
+  await expect.poll(() => rig.lane.texts.some((text) => text.includes('next'))).toBe(true);
+  const messageOf = (text: string): unknown => (JSON.parse(text) as { message: unknown }).message;
+  const found = rig.lane.blocks.flatMap((block) => block.unread.map(messageOf));
+  expect(found).toEqual(unread);
+  expect(rig.lane.texts.map(messageOf)).toContain('next');
+});
 
 test('message that begins while the rest of another one is awaited is a message of its own', async () => {
   const rig = createRig(10_000, 'all');

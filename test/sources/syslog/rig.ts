@@ -73,7 +73,19 @@ export function createRig(
     freed: () => resume(),
   });
   const reserve = (bytes: number): Region => kernel.reserve(bytes);
-  const intake = new Intake({ kernel, collector, maxEventBytes, onOversize, zone, parseJson, parse, decode, clock, stats, reserve });
+  const intake = new Intake({
+    kernel,
+    collector,
+    maxEventBytes,
+    onOversize,
+    zone,
+    parseJson,
+    parse,
+    decode,
+    clock,
+    stats,
+    reserve,
+  });
   const input = reserve(64 * 1024);
   const place = reserve(1024 * 1024);
   const table: MessageTable = createMessageTable(reserve(tableBytes(10_000)));
@@ -146,7 +158,12 @@ export function createRig(
 }
 
 /** The event of one message. */
-export function eventOf(frame: Frame, maxEventBytes = 10_000, parseJson: ParseJson = 'none', decode?: (bytes: Buffer) => string): string {
+export function eventOf(
+  frame: Frame,
+  maxEventBytes = 10_000,
+  parseJson: ParseJson = 'none',
+  decode?: (bytes: Buffer) => string,
+): string {
   const own = { ...receipt, parseJson, readHeader: reference, decode: decode ?? ((bytes: Buffer) => bytes.toString()) };
   return encodeEvent(frame, own, maxEventBytes, maxEventBytes + 128 * 1024 - 1).json;
 }
@@ -170,7 +187,8 @@ export function eventsOfReads(reads: readonly Buffer[], maxEventBytes = 10_000):
   const framer = new Framer(maxEventBytes);
   const events: string[] = [];
   const take = (): void => {
-    for (let frame = framer.next(); frame !== undefined; frame = framer.next()) events.push(eventOf(frame, maxEventBytes));
+    for (let frame = framer.next(); frame !== undefined; frame = framer.next())
+      events.push(eventOf(frame, maxEventBytes));
   };
   for (const read of reads) {
     framer.push(read);
@@ -186,6 +204,7 @@ function datagramOf(datagram: Buffer): Buffer {
   let end = datagram.length;
   while (end > 0 && [0, 10, 13].includes(datagram[end - 1]!)) end -= 1;
   const match = /^([1-9]\d{0,6}) </.exec(datagram.toString('latin1', 0, 10));
-  const start = match !== null && Number(match[1]) === datagram.length - match[1]!.length - 1 ? match[1]!.length + 1 : 0;
+  const start =
+    match !== null && Number(match[1]) === datagram.length - match[1]!.length - 1 ? match[1]!.length + 1 : 0;
   return datagram.subarray(Math.min(start, end), end);
 }

@@ -39,7 +39,9 @@ test.skipIf(!hasLogger)('by hand: each line of logger arrives (apt-get install b
     const port = command.includes('--udp') ? udpPort : tcpPort;
     await run('sh', [
       '-c',
-      command.includes('--port') ? replaced(command, { 5514: String(port) }) : replaced(command, { '/run/tailrace/syslog.sock': path }),
+      command.includes('--port')
+        ? replaced(command, { 5514: String(port) })
+        : replaced(command, { '/run/tailrace/syslog.sock': path }),
     ]);
   }
   await context.lane.until((lane) => lane.count === 3);
@@ -60,7 +62,13 @@ describe.skipIf(!hasRsyslog || !hasLogger)('rsyslog (.ci/unpack-rsyslog)', () =>
     const authority = makeAuthority(folder, 'authority');
     const server = makeCertificate(folder, 'server', authority, { names: 'DNS:logs.example.com' });
     const client = makeCertificate(folder, 'relay-1', authority, { names: 'DNS:relay-1.example' });
-    const tls = { cert: server.cert, key: server.key, ca: authority.cert, requireClientCert: true, maxVersion: '1.2' as const };
+    const tls = {
+      cert: server.cert,
+      key: server.key,
+      ca: authority.cert,
+      requireClientCert: true,
+      maxVersion: '1.2' as const,
+    };
     const { context, source } = await start({ listen: [{ protocol: 'tls', host: '127.0.0.1', port: 0 }], tls });
     const { port } = source.addresses()[0] as InternetAddress;
     await ship(
@@ -89,9 +97,14 @@ test.skipIf(syslogNg === undefined || !hasLogger)('syslog-ng (apt-get install sy
   const input = join(folder, 'syslog-ng.sock');
   const config = join(folder, 'syslog-ng.conf');
   const snippet = replaced(snippetBehind('**syslog-ng**'), { '5514': String(tcpPort) });
-  writeFileSync(config, `@version: 3.38\noptions { stats-freq(0); };\nsource s_src { unix-dgram("${input}"); };\n${snippet}`);
+  writeFileSync(
+    config,
+    `@version: 3.38\noptions { stats-freq(0); };\nsource s_src { unix-dgram("${input}"); };\n${snippet}`,
+  );
   const own = ['persist-file', 'pidfile', 'control'].map((name) => `--${name}=${join(folder, `syslog-ng.${name}`)}`);
-  const program = spawn(syslogNg!, ['-F', '--no-caps', `--cfgfile=${config}`, ...own], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const program = spawn(syslogNg!, ['-F', '--no-caps', `--cfgfile=${config}`, ...own], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   onTestFinished(() => void program.kill('SIGKILL'));
   await logFile(input, join(folder, 'lines'));
   await expectRelayed(context, lines);
@@ -107,9 +120,13 @@ test.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
     copyFileSync(join(import.meta.dirname, '../../../systemd/tailrace.service'), join(folder, 'tailrace.service'));
     const service = join(folder, 'tailrace.service');
     spawnSync('sed', ['-i', '-e', 's|/usr/bin/tailrace|/bin/true|', '-e', '/^Documentation=/d', service]);
-    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', join(folder, 'tailrace-syslog.socket'), service], {
-      encoding: 'utf8',
-    });
+    const { status, stdout, stderr } = spawnSync(
+      'systemd-analyze',
+      ['verify', join(folder, 'tailrace-syslog.socket'), service],
+      {
+        encoding: 'utf8',
+      },
+    );
     expect([status, stdout + stderr]).toEqual([0, '']);
   },
 );

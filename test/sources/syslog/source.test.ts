@@ -55,7 +55,11 @@ describe('syslog over UDP', () => {
     expect(events(context)).toMatchObject([{ message: 'six', peer: `[::1]:${from}` }]);
   });
 
-  test('stops reading while the lane waits, and takes what the system held once it goes on', async ({ context, source, udpPort }) => {
+  test('stops reading while the lane waits, and takes what the system held once it goes on', async ({
+    context,
+    source,
+    udpPort,
+  }) => {
     context.lane.hold();
     const datagram = `<13>${'x'.repeat(9000)}`;
     let sent = 0;
@@ -86,7 +90,9 @@ describe('syslog over UDP', () => {
     }
     expect(source.stats.droppedEvents).toBeGreaterThan(0);
     context.lane.release();
-    await context.lane.until((lane) => lane.count + (source.stats.droppedEvents ?? 0) === source.stats.readBytes / datagram.length);
+    await context.lane.until(
+      (lane) => lane.count + (source.stats.droppedEvents ?? 0) === source.stats.readBytes / datagram.length,
+    );
     await sendDatagrams(udpPort, ['<13>after']);
     await context.lane.until(() => messages(context).at(-1) === 'after');
     expect(source.stats.lostBytes).toBe(source.stats.droppedEvents! * datagram.length);
@@ -98,7 +104,11 @@ describe('syslog over UDP', () => {
     const { context, udpPort } = await start({}, undefined, 'node');
     const from = await sendDatagrams(udpPort, ['<13>one', '8 <13>two\n', 'three']);
     await context.lane.until((lane) => lane.count === 3);
-    expect(events(context)).toMatchObject([{ message: 'one', peer: `127.0.0.1:${from}` }, { message: 'two' }, { message: 'three' }]);
+    expect(events(context)).toMatchObject([
+      { message: 'one', peer: `127.0.0.1:${from}` },
+      { message: 'two' },
+      { message: 'three' },
+    ]);
   });
 
   test('tells the peers of datagrams that come together apart', async () => {
@@ -137,7 +147,9 @@ describe('syslog over TCP', () => {
   test('gives each connection a stream, and one block to what comes together', async ({ context, source, tcpPort }) => {
     const first = await open(tcpPort);
     const idle = await open(tcpPort);
-    first.end(Array.from({ length: 500 }, (_, n) => (n % 2 === 0 ? `<13>${n}\n` : `${4 + String(n).length} <13>${n}`)).join(''));
+    first.end(
+      Array.from({ length: 500 }, (_, n) => (n % 2 === 0 ? `<13>${n}\n` : `${4 + String(n).length} <13>${n}`)).join(''),
+    );
     await context.lane.until((lane) => lane.count === 500);
     expect(messages(context)).toEqual(Array.from({ length: 500 }, (_, n) => String(n)));
     expect(context.lane.blocks.length).toBeLessThan(10);
@@ -222,7 +234,11 @@ describe('syslog over TCP', () => {
     expect(messages(context)).toEqual(['whole', 'half']);
   });
 
-  test('closes connections over the limit, says so once, and serves the others', async ({ context, source, tcpPort }) => {
+  test('closes connections over the limit, says so once, and serves the others', async ({
+    context,
+    source,
+    tcpPort,
+  }) => {
     const sockets: Socket[] = [];
     for (let n = 0; n < 1024; n += 1) sockets.push(await open(tcpPort));
     await expect.poll(() => source.stats.files['open'], patience).toBe(1024);
@@ -241,7 +257,9 @@ describe('syslog over TCP', () => {
     const silent = [await open(tcpPort), await open(tcpPort)];
     const extra = await open(tcpPort);
     await once(extra.resume(), 'close');
-    expect(context.logged.filter((line) => line.includes('closed a new syslog connection: 2 are open already'))).toHaveLength(1);
+    expect(
+      context.logged.filter((line) => line.includes('closed a new syslog connection: 2 are open already')),
+    ).toHaveLength(1);
     silent[0]!.write('PROXY UNKNOWN\r\n<13>one\n');
     await context.lane.until((lane) => lane.count === 1);
     expect(source.stats.files['open']).toBe(1);
@@ -274,7 +292,9 @@ test('syslog senders whose stream cannot be persisted are refused, counted and l
   await once(socket.resume(), 'close');
   await sendDatagrams(udpPort, ['<13>lost too']);
   await expect.poll(() => source.stats.droppedEvents, patience).toBe(2);
-  expect(context.logged.filter((line) => line === 'error: cannot take syslog messages: the disk is full')).toHaveLength(2);
+  expect(context.logged.filter((line) => line === 'error: cannot take syslog messages: the disk is full')).toHaveLength(
+    2,
+  );
   isBroken = false;
   await sendDatagrams(udpPort, ['<13>taken']);
   await context.lane.until((lane) => lane.count === 1);
@@ -334,7 +354,10 @@ describe('messages that are no UTF-8', () => {
 
   async function take(charset: string, message: Buffer) {
     const { context, source, tcpPort } = await start({ charset });
-    await write(await open(tcpPort), Buffer.concat([Buffer.from('<13>app: größe €\n'), message, Buffer.from('\n<13>after\n')]));
+    await write(
+      await open(tcpPort),
+      Buffer.concat([Buffer.from('<13>app: größe €\n'), message, Buffer.from('\n<13>after\n')]),
+    );
     await context.lane.until((lane) => lane.count === 3);
     expect(messages(context)[0]).toBe('größe €');
     return { event: events(context)[1]!, source };
@@ -342,14 +365,23 @@ describe('messages that are no UTF-8', () => {
 
   test('are read in the charset that is configured, their header, too, and others as they are', async () => {
     const { event, source } = await take('latin1', latin1);
-    expect(event).toMatchObject({ host: 'hôte', appname: 'app', structured_data: { 'a@1': { b: 'été' } }, message: 'café' });
+    expect(event).toMatchObject({
+      host: 'hôte',
+      appname: 'app',
+      structured_data: { 'a@1': { b: 'été' } },
+      message: 'café',
+    });
     expect(source.stats.slowPathEvents).toBe(1);
     expect((await take('koi8-r', Buffer.from('<13>\xf2\xc5\xcb\xc1', 'latin1'))).event['message']).toBe('Река');
   });
 
   test('keep their ASCII, and U+FFFD for the rest, where no charset is set', async () => {
     const { event, source } = await take('utf-8', latin1);
-    expect(event).toMatchObject({ host: 'h\uFFFDte', structured_data: { 'a@1': { b: '\uFFFDt\uFFFD' } }, message: 'caf\uFFFD' });
+    expect(event).toMatchObject({
+      host: 'h\uFFFDte',
+      structured_data: { 'a@1': { b: '\uFFFDt\uFFFD' } },
+      message: 'caf\uFFFD',
+    });
     expect(source.stats.slowPathEvents).toBe(0);
   });
 });
@@ -394,63 +426,76 @@ describe('syslog listeners', () => {
   });
 });
 
-describe.skipIf(spawnSync('logger', ['--version']).error !== undefined)('util-linux logger (apt install bsdutils)', () => {
-  const lines = Array.from({ length: 200 }, (_, n) => `message ${n} with "quotes" and é`);
-  const common = {
-    facility: 'local3',
-    facility_code: 19,
-    severity: 'warning',
-    severity_code: 4,
-    host: expect.any(String),
-    appname: 'shop',
-    procid: expect.stringMatching(/^\d+$/),
-    _time: expect.stringMatching(/^\d{4}-/),
-  };
-  const rfc5424 = { structured_data: { timeQuality: expect.any(Object), 'x@1': { a: 'b]c' } }, msgid: 'M1' };
-  const modes: [string, readonly string[], Record<string, unknown>][] = [
-    ['--tcp --octet-count --rfc5424', ['--msgid', 'M1', '--sd-id', 'x@1', '--sd-param', 'a="b\\]c"'], rfc5424],
-    ['--tcp --rfc5424', ['--msgid', 'M1', '--sd-id', 'x@1', '--sd-param', 'a="b\\]c"'], rfc5424],
-    ['--tcp --rfc3164', [], {}],
-    ['--tcp --octet-count --rfc3164', [], {}],
-    ['--tcp', [], {}],
-    ['--udp --rfc3164', [], {}],
-    ['--udp --rfc5424', [], {}],
-    ['--udp', [], {}],
-  ];
-  test.each(modes)('%s: every message arrives with its fields', async (mode, more, expected) => {
-    const { context, udpPort, tcpPort } = await start();
-    const port = mode.includes('--udp') ? udpPort : tcpPort;
-    const args = `--server 127.0.0.1 --port ${port} ${mode} -p local3.warning -t shop -i`.split(' ');
-    const logger = run('logger', [...args, ...more]);
-    logger.child.stdin?.end(`${lines.join('\n')}\n`);
-    await logger;
-    await context.lane.until((lane) => lane.count === lines.length);
-    expect(messages(context)).toEqual(lines);
-    for (const event of events(context)) expect(event).toMatchObject({ ...common, ...expected });
-    expect(events(context).some((event) => 'parse_error' in event)).toBe(false);
-  });
-});
+describe.skipIf(spawnSync('logger', ['--version']).error !== undefined)(
+  'util-linux logger (apt install bsdutils)',
+  () => {
+    const lines = Array.from({ length: 200 }, (_, n) => `message ${n} with "quotes" and é`);
+    const common = {
+      facility: 'local3',
+      facility_code: 19,
+      severity: 'warning',
+      severity_code: 4,
+      host: expect.any(String),
+      appname: 'shop',
+      procid: expect.stringMatching(/^\d+$/),
+      _time: expect.stringMatching(/^\d{4}-/),
+    };
+    const rfc5424 = { structured_data: { timeQuality: expect.any(Object), 'x@1': { a: 'b]c' } }, msgid: 'M1' };
+    const modes: [string, readonly string[], Record<string, unknown>][] = [
+      ['--tcp --octet-count --rfc5424', ['--msgid', 'M1', '--sd-id', 'x@1', '--sd-param', 'a="b\\]c"'], rfc5424],
+      ['--tcp --rfc5424', ['--msgid', 'M1', '--sd-id', 'x@1', '--sd-param', 'a="b\\]c"'], rfc5424],
+      ['--tcp --rfc3164', [], {}],
+      ['--tcp --octet-count --rfc3164', [], {}],
+      ['--tcp', [], {}],
+      ['--udp --rfc3164', [], {}],
+      ['--udp --rfc5424', [], {}],
+      ['--udp', [], {}],
+    ];
+    test.each(modes)('%s: every message arrives with its fields', async (mode, more, expected) => {
+      const { context, udpPort, tcpPort } = await start();
+      const port = mode.includes('--udp') ? udpPort : tcpPort;
+      const args = `--server 127.0.0.1 --port ${port} ${mode} -p local3.warning -t shop -i`.split(' ');
+      const logger = run('logger', [...args, ...more]);
+      logger.child.stdin?.end(`${lines.join('\n')}\n`);
+      await logger;
+      await context.lane.until((lane) => lane.count === lines.length);
+      expect(messages(context)).toEqual(lines);
+      for (const event of events(context)) expect(event).toMatchObject({ ...common, ...expected });
+      expect(events(context).some((event) => 'parse_error' in event)).toBe(false);
+    });
+  },
+);
 
-describe.skipIf(spawnSync('loggen', ['--help']).error !== undefined)('syslog-ng loggen (apt install syslog-ng-core)', () => {
-  // It sends in bursts: over UDP each is smaller than the smallest receive buffer.
-  test.each([
-    ['TCP, RFC 3164', 20_000, 1, '--stream'],
-    ['TCP, RFC 5424 with octet counting', 20_000, 1, '--stream --syslog-proto'],
-    ['TCP, RFC 5424 with newlines', 20_000, 1, '--stream --syslog-proto --no-framing'],
-    ['UDP, RFC 3164', 150, 4, '--dgram'],
-    ['UDP, RFC 5424', 150, 4, '--dgram --syslog-proto'],
-  ] as const)('%s: every message arrives once', async (_name, number, rounds, flags) => {
-    const { context, source, udpPort, tcpPort } = await start();
-    const port = flags.startsWith('--dgram') ? udpPort : tcpPort;
-    for (let round = 1; round <= rounds; round += 1) {
-      await run('loggen', `--inet ${flags} --quiet --rate 1000000 --number ${number} --size 200 127.0.0.1 ${port}`.split(' '));
-      await context.lane.until((lane) => lane.count === round * number);
-    }
-    const all = events(context);
-    expect(new Set(all.map(({ message }) => /seq: (\d+)/.exec(String(message))?.[1])).size).toBe(number);
-    expect(new Set(all.map((event) => ['appname', 'host', 'facility', 'severity', 'parse_error'].map((key) => event[key]).join()))).toEqual(
-      new Set(['prg00000,localhost,auth,info,']),
-    );
-    expect(source.stats).toMatchObject({ droppedEvents: 0, lostBytes: 0, truncatedEvents: 0 });
-  });
-});
+describe.skipIf(spawnSync('loggen', ['--help']).error !== undefined)(
+  'syslog-ng loggen (apt install syslog-ng-core)',
+  () => {
+    // It sends in bursts: over UDP each is smaller than the smallest receive buffer.
+    test.each([
+      ['TCP, RFC 3164', 20_000, 1, '--stream'],
+      ['TCP, RFC 5424 with octet counting', 20_000, 1, '--stream --syslog-proto'],
+      ['TCP, RFC 5424 with newlines', 20_000, 1, '--stream --syslog-proto --no-framing'],
+      ['UDP, RFC 3164', 150, 4, '--dgram'],
+      ['UDP, RFC 5424', 150, 4, '--dgram --syslog-proto'],
+    ] as const)('%s: every message arrives once', async (_name, number, rounds, flags) => {
+      const { context, source, udpPort, tcpPort } = await start();
+      const port = flags.startsWith('--dgram') ? udpPort : tcpPort;
+      for (let round = 1; round <= rounds; round += 1) {
+        await run(
+          'loggen',
+          `--inet ${flags} --quiet --rate 1000000 --number ${number} --size 200 127.0.0.1 ${port}`.split(' '),
+        );
+        await context.lane.until((lane) => lane.count === round * number);
+      }
+      const all = events(context);
+      expect(new Set(all.map(({ message }) => /seq: (\d+)/.exec(String(message))?.[1])).size).toBe(number);
+      expect(
+        new Set(
+          all.map((event) =>
+            ['appname', 'host', 'facility', 'severity', 'parse_error'].map((key) => event[key]).join(),
+          ),
+        ),
+      ).toEqual(new Set(['prg00000,localhost,auth,info,']));
+      expect(source.stats).toMatchObject({ droppedEvents: 0, lostBytes: 0, truncatedEvents: 0 });
+    });
+  },
+);

@@ -48,7 +48,12 @@ export function create(
   library: NativeLibrary | 'node' = nativeLibrary() ?? 'node',
 ) {
   const kernel = createKernel(16 * 1024 * 1024);
-  return createSyslogSource({ ...config, ...changes }, { ...context, reserve: (bytes) => kernel.reserve(bytes) }, kernel, library);
+  return createSyslogSource(
+    { ...config, ...changes },
+    { ...context, reserve: (bytes) => kernel.reserve(bytes) },
+    kernel,
+    library,
+  );
 }
 
 export async function start(

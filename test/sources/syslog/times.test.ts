@@ -43,7 +43,12 @@ test('each message with a time that cannot be has the time of receipt, is counte
 test('the bounds hold to the second on both paths, whatever the zone, and move with the receipt', async () => {
   const rig = createRig();
   const at = (time: string): Buffer[] => [Buffer.from(`<13>1 ${time} h a p m - x`), Buffer.from(`<13>${time} h a: x`)];
-  const ahead = ['2026-07-11T08:00:00Z', '2026-07-11T08:00:00.999Z', '2026-07-11T07:59:00-00:01', '2026-07-11T22:00:00+14:00'];
+  const ahead = [
+    '2026-07-11T08:00:00Z',
+    '2026-07-11T08:00:00.999Z',
+    '2026-07-11T07:59:00-00:01',
+    '2026-07-11T22:00:00+14:00',
+  ];
   const tooFar = ['2026-07-11T08:00:01Z', '2026-07-11T08:00:00-00:01', '2026-07-11T22:00:01+14:00'];
   const seen = async (times: readonly string[]): Promise<boolean[]> => {
     const messages = times.flatMap(at);
@@ -69,6 +74,8 @@ test('the parts of a message count its time once', async () => {
   const stream = connect(tcpPort, '127.0.0.1');
   stream.end(`<13>1 0001-01-01T00:00:00Z h a p m - ${'x'.repeat(3000)}\n`);
   await context.lane.until((lane) => lane.count === 3);
-  expect(events(context).map((event) => event['time_error'])).toEqual(Array.from({ length: 3 }, () => '0001-01-01T00:00:00Z'));
+  expect(events(context).map((event) => event['time_error'])).toEqual(
+    Array.from({ length: 3 }, () => '0001-01-01T00:00:00Z'),
+  );
   expect(source.stats.timeErrors).toBe(1);
 });

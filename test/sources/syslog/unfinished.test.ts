@@ -9,7 +9,12 @@ import { systemClock } from '../../../src/core/time/clock.ts';
 import { Flow } from '../../../src/sources/syslog/intake/flow.ts';
 import * as bounds from '../../../src/sources/syslog/limits.ts';
 import { serveConnection, type Connection } from '../../../src/sources/syslog/receive/connection.ts';
-import { type Holder, Unfinished, UNFINISHED_LIMITS, type UnfinishedLimits } from '../../../src/sources/syslog/receive/unfinished.ts';
+import {
+  type Holder,
+  Unfinished,
+  UNFINISHED_LIMITS,
+  type UnfinishedLimits,
+} from '../../../src/sources/syslog/receive/unfinished.ts';
 import { createTestContext } from '../source-context.ts';
 import { createRig, type Rig } from './rig.ts';
 import { events, messages, patience, start, tcp } from './started.ts';
@@ -294,7 +299,10 @@ describe('where as many connections as allowed are open', () => {
 
   test('the one idle longest is closed for a new one, counted, and one with an unfinished message is not', async () => {
     const { clock, advance } = stopped();
-    const { context, source, tcpPort } = await start({ listen: [tcp], maxConnections: 3 }, createTestContext({ clock }));
+    const { context, source, tcpPort } = await start(
+      { listen: [tcp], maxConnections: 3 },
+      createTestContext({ clock }),
+    );
     const sockets = [await open(tcpPort), await open(tcpPort), await open(tcpPort)];
     sockets[0]!.write('<13>unfinis');
     sockets[2]!.write('<13>hello\n');
@@ -324,7 +332,9 @@ test('messages whose time is over are counted, and a sender that counts wrongly 
   const socket = connect(tcpPort, '127.0.0.1');
   socket.write('5 <13>é6 <13>é7 <13>one5 <13>é7 <13>two99 <13>half');
   await context.lane.until((lane) => lane.count >= 5);
-  expect(context.logged.filter((line) => line.startsWith('warn: a syslog sender’s octet counts do not agree'))).toHaveLength(1);
+  expect(
+    context.logged.filter((line) => line.startsWith('warn: a syslog sender’s octet counts do not agree')),
+  ).toHaveLength(1);
   advance(bounds.SYSLOG_UNFINISHED_MS + 1000);
   await context.lane.until((lane) => lane.count === 6);
   expect(source.stats.connections?.lateMessages).toBe(1);
@@ -335,7 +345,9 @@ test('messages whose time is over are counted, and a sender that counts wrongly 
 test('the bounds are those of docs/syslog.md', () => {
   expect(bounds.SYSLOG_SHARE_BYTES).toBe(8 * 1024);
   expect(bounds.MAX_SYSLOG_UNFINISHED_BYTES).toBe(16 * 1024 * 1024);
-  expect([bounds.SYSLOG_UNFINISHED_MS, bounds.SYSLOG_IDLE_MS, bounds.SYSLOG_OUT_OF_STEP_MS]).toEqual([60_000, 60_000, 1000]);
+  expect([bounds.SYSLOG_UNFINISHED_MS, bounds.SYSLOG_IDLE_MS, bounds.SYSLOG_OUT_OF_STEP_MS]).toEqual([
+    60_000, 60_000, 1000,
+  ]);
   expect([bounds.SYSLOG_SLOW_MS, bounds.SYSLOG_SLOW_BYTES]).toEqual([1000, 256 * 1024]);
   // The share holds more than a small read, and no read is larger than the input.
   expect(bounds.SYSLOG_SMALL_READ_BYTES).toBeLessThan(bounds.SYSLOG_SHARE_BYTES);

@@ -53,7 +53,8 @@ async function sendDatagrams(port: number): Promise<void> {
   socket.close();
 }
 
-const open = (changes: Partial<SyslogConfig>, library?: 'node') => start(changes, createTestContext({ clock }), library);
+const open = (changes: Partial<SyslogConfig>, library?: 'node') =>
+  start(changes, createTestContext({ clock }), library);
 
 test('a header without a priority is read from datagrams', async () => {
   const started = await open({ listen: [udp] });
@@ -86,8 +87,16 @@ test('a header without a priority is read behind octet counts of a sender that c
 test.skipIf(!hasOpenssl)('a header without a priority is read over TLS (apt-get install openssl)', async () => {
   const authority = makeAuthority(folder, 'authority');
   const server = makeCertificate(folder, 'server', authority, { names: 'DNS:localhost,IP:127.0.0.1' });
-  const started = await open({ listen: [{ protocol: 'tls', host: '127.0.0.1', port: 0 }], tls: { ...config.tls, ...server } });
-  const socket = connectTls({ port: portOf(started), host: '127.0.0.1', ca: readCertificate(authority).cert, servername: 'localhost' });
+  const started = await open({
+    listen: [{ protocol: 'tls', host: '127.0.0.1', port: 0 }],
+    tls: { ...config.tls, ...server },
+  });
+  const socket = connectTls({
+    port: portOf(started),
+    host: '127.0.0.1',
+    ca: readCertificate(authority).cert,
+    servername: 'localhost',
+  });
   await once(socket, 'secureConnect');
   await sendLines(socket);
   await expectEvents(started);
@@ -100,12 +109,17 @@ test('a header without a priority is read from a unix stream socket', async () =
   await expectEvents(started);
 });
 
-test.skipIf(nativeLibrary() === undefined)('a header without a priority is read from a unix datagram socket', async () => {
-  const path = join(folder, 'datagram.sock');
-  const started = await open({ listen: [{ protocol: 'unixgram', path }] });
-  const script = `import socket,sys
+test.skipIf(nativeLibrary() === undefined)(
+  'a header without a priority is read from a unix datagram socket',
+  async () => {
+    const path = join(folder, 'datagram.sock');
+    const started = await open({ listen: [{ protocol: 'unixgram', path }] });
+    const script = `import socket,sys
 s=socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM)
 for text in sys.argv[2:]: s.sendto(text.encode(),sys.argv[1])`;
-  await promisify(execFile)('python3', ['-c', script, path, ...MESSAGES], { env: { ...process.env, PYTHONUTF8: '1' } });
-  await expectEvents(started);
-});
+    await promisify(execFile)('python3', ['-c', script, path, ...MESSAGES], {
+      env: { ...process.env, PYTHONUTF8: '1' },
+    });
+    await expectEvents(started);
+  },
+);

@@ -38,22 +38,31 @@ export function chartLines(table: Table, columns: number): string[] {
   );
 }
 
-function seriesOf({ fields, columns, groups, buckets }: Table): { readonly times: number[]; readonly series: Series[] } {
+function seriesOf({ fields, columns, groups, buckets }: Table): {
+  readonly times: number[];
+  readonly series: Series[];
+} {
   if (!buckets) return { times: [], series: [] };
-  const columnOf = (name: string): readonly unknown[] => columns[fields.findIndex((field) => field.name === name)] ?? [];
+  const columnOf = (name: string): readonly unknown[] =>
+    columns[fields.findIndex((field) => field.name === name)] ?? [];
   const rowTimes = columnOf(buckets.field).map((value) => Date.parse(cellText(value)));
   const times = stepsOf(rowTimes, buckets.size / 1e6);
   const places = new Map(times.map((time, index) => [time, index]));
   const keys = groups.map(({ name }) => name).filter((name) => name !== buckets.field);
-  const values = fields.filter(({ name, agg }) => agg !== undefined && columnOf(name).some((value) => numberOf(value) !== null));
+  const values = fields.filter(
+    ({ name, agg }) => agg !== undefined && columnOf(name).some((value) => numberOf(value) !== null),
+  );
   const found = new Map<string, Series>();
   for (const [row, time] of rowTimes.entries()) {
     const group = keys.map((key) => cellText(columnOf(key)[row]) || 'none').join(', ');
     for (const { name, agg } of values) {
-      const label = [group, ...(keys.length === 0 || values.length > 1 ? [name] : [])].filter((part) => part !== '').join(' ');
+      const label = [group, ...(keys.length === 0 || values.length > 1 ? [name] : [])]
+        .filter((part) => part !== '')
+        .join(' ');
       let series = found.get(label);
       // Where nothing was counted, nothing was there.
-      if (!series) found.set(label, (series = { label, values: times.map(() => (agg?.name.startsWith('count') ? 0 : null)) }));
+      if (!series)
+        found.set(label, (series = { label, values: times.map(() => (agg?.name.startsWith('count') ? 0 : null)) }));
       const place = places.get(time);
       if (place !== undefined) series.values[place] = numberOf(columnOf(name)[row]);
     }
@@ -67,13 +76,18 @@ function stepsOf(times: readonly number[], stepMs: number): number[] {
   const [first = 0, last = 0] = [sorted[0], sorted.at(-1)];
   const count = Math.round((last - first) / stepMs) + 1;
   if (!(stepMs > 0) || count > 10_000 || count < sorted.length) return sorted;
-  return [...new Set([...sorted, ...Array.from({ length: count }, (_, index) => first + index * stepMs)])].sort((a, b) => a - b);
+  return [...new Set([...sorted, ...Array.from({ length: count }, (_, index) => first + index * stepMs)])].sort(
+    (a, b) => a - b,
+  );
 }
 
 /** Where there are more steps than places, a place shows the highest of its steps. */
 function barsOf(values: readonly (number | null)[], width: number): string {
   const places = Array.from({ length: width }, (_, place) => {
-    const part = values.slice(Math.floor((place * values.length) / width), Math.floor(((place + 1) * values.length) / width));
+    const part = values.slice(
+      Math.floor((place * values.length) / width),
+      Math.floor(((place + 1) * values.length) / width),
+    );
     return part.reduce<number | null>((most, value) => (value === null ? most : Math.max(most ?? value, value)), null);
   });
   const known = places.filter((value) => value !== null);

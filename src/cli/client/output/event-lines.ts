@@ -34,13 +34,20 @@ export interface Widths {
 }
 
 /** Events as they were stored, not what a query made of them. */
-export const areEvents = ({ columns }: Pick<Rows, 'columns'>): boolean => columns.includes('_sysTime') && columns.includes('_time');
+export const areEvents = ({ columns }: Pick<Rows, 'columns'>): boolean =>
+  columns.includes('_sysTime') && columns.includes('_time');
 
 /**
  * The lines of each row. `terminal`: its columns; undefined writes each event on one line. `widths` is kept from page to page. `now`: ms since
  * 1970, whose day is left out.
  */
-export function linesOfEvents({ columns, rows }: Rows, widths: Widths, terminal: number | undefined, now: number, paint: Paint): string[] {
+export function linesOfEvents(
+  { columns, rows }: Rows,
+  widths: Widths,
+  terminal: number | undefined,
+  now: number,
+  paint: Paint,
+): string[] {
   const events = rows.map((row) =>
     eventLineOf(
       columns.map((name, column) => [name, row[column]] as const),
@@ -52,7 +59,9 @@ export function linesOfEvents({ columns, rows }: Rows, widths: Widths, terminal:
     widths.severity = Math.min(MOST_SEVERITY, Math.max(widths.severity, textWidth(severity)));
     widths.source = Math.min(MOST_SOURCE, Math.max(widths.source, textWidth(source)));
   }
-  return events.map((event) => renderEvent({ ...event, clock: clockOf(event.time, widths.hasDate) }, widths, terminal, paint));
+  return events.map((event) =>
+    renderEvent({ ...event, clock: clockOf(event.time, widths.hasDate) }, widths, terminal, paint),
+  );
 }
 
 /** Lines of a text stay lines; the caller makes them harmless. */
@@ -63,7 +72,11 @@ function renderEvent(event: Event, widths: Widths, terminal: number | undefined,
   const gravity = gravityOf(severity);
   const head: readonly (readonly [text: string, width: number, style: Style | undefined])[] = [
     [printable(clock), textWidth(printable(clock)), 'dim'],
-    [cut(printable(severity), widths.severity), widths.severity, gravity === 'bad' ? 'red' : gravity === 'warn' ? 'yellow' : undefined],
+    [
+      cut(printable(severity), widths.severity),
+      widths.severity,
+      gravity === 'bad' ? 'red' : gravity === 'warn' ? 'yellow' : undefined,
+    ],
     [cutSource(printable(source), widths.source), widths.source, 'cyan'],
   ];
   const shown = head.filter(([, width]) => width > 0);
@@ -77,7 +90,9 @@ function renderEvent(event: Event, widths: Widths, terminal: number | undefined,
   const isNarrow = terminal - indent < LEAST_TEXT;
   const hanging = isNarrow ? Math.min(SMALL_INDENT, terminal - 1) : indent;
   const lines =
-    message === '' ? [] : message.split(/\r?\n/).flatMap((line) => wrap(printable(line.replaceAll('\t', TAB)), terminal - hanging));
+    message === ''
+      ? []
+      : message.split(/\r?\n/).flatMap((line) => wrap(printable(line.replaceAll('\t', TAB)), terminal - hanging));
   // Behind the last line of the message where they fit, else below it.
   const all = joinPairs(lines, pairs, terminal - hanging, paint);
   const first = begin.join(' ');
@@ -90,7 +105,8 @@ function joinPairs(lines: readonly string[], pairs: string, width: number, paint
   const last = lines.at(-1) ?? '';
   const gap = lines.length === 0 ? '' : '  ';
   const room = width - textWidth(last) - gap.length;
-  if (lines.length !== 1 || textWidth(pairs) > room) return [...lines, ...wrap(pairs, width).map((line) => paint('dim', line))];
+  if (lines.length !== 1 || textWidth(pairs) > room)
+    return [...lines, ...wrap(pairs, width).map((line) => paint('dim', line))];
   return [`${last}${gap}${paint('dim', pairs)}`];
 }
 

@@ -45,7 +45,8 @@ export async function printList<T extends object>(
 ): Promise<void> {
   if (json) return writeLines(items.map((item) => JSON.stringify(item)));
   const names = Object.keys(columns);
-  const cell = (item: T, column: keyof T | ((item: T) => Cell)): Cell => (typeof column === 'function' ? column(item) : item[column]);
+  const cell = (item: T, column: keyof T | ((item: T) => Cell)): Cell =>
+    typeof column === 'function' ? column(item) : item[column];
   const rows = items.map((item) => Object.values(columns).map((column) => cell(item, column)));
   const widths = fitWidths(names, rows, terminalColumns());
   await writeLines([heading(renderRow(names, widths)), ...rows.map((row) => renderRow(row, widths))]);
@@ -57,6 +58,8 @@ export async function printRecord(item: object, json: boolean | undefined): Prom
   const entries = Object.entries(item).filter(([, value]) => value !== undefined && value !== null);
   const width = Math.max(...entries.map(([key]) => key.length));
   await writeLines(
-    entries.map(([key, value]) => `${heading(printable(key))}${' '.repeat(width - key.length)}  ${cellText(value)}`.trimEnd()),
+    entries.map(([key, value]) =>
+      `${heading(printable(key))}${' '.repeat(width - key.length)}  ${cellText(value)}`.trimEnd(),
+    ),
   );
 }

@@ -34,7 +34,10 @@ export function startProgress() {
 }
 
 /** Shows progress meanwhile; SIGINT and SIGTERM abort `stop`, with the reason. */
-export async function untilStopped<T>(work: (progress: Progress, stop: AbortSignal) => Promise<T>, reason?: Error): Promise<T> {
+export async function untilStopped<T>(
+  work: (progress: Progress, stop: AbortSignal) => Promise<T>,
+  reason?: Error,
+): Promise<T> {
   const progress = startProgress();
   const stop = new AbortController();
   const onSignal = () => stop.abort(reason);

@@ -22,7 +22,9 @@ export function rowWriter(output: Exclude<Output, 'json'>): WriteRows {
 /** One object a row; null values are left out, like fields that the event does not have. */
 async function writeNdjson({ columns, rows }: Rows): Promise<void> {
   const objectOf = (row: readonly unknown[]): object =>
-    Object.fromEntries(columns.map((column, index) => [column, row[index]]).filter(([, value]) => value !== null && value !== undefined));
+    Object.fromEntries(
+      columns.map((column, index) => [column, row[index]]).filter(([, value]) => value !== null && value !== undefined),
+    );
   await writeLines(mapped(rows, (row) => JSON.stringify(objectOf(row))));
 }
 
@@ -64,7 +66,8 @@ function lineWriter(): WriteRows {
   const widths: Widths = { hasDate: false, severity: 0, source: 0 };
   const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout });
   const writeTable = tableWriter();
-  return (rows) => (areEvents(rows) ? writeLines(linesOfEvents(rows, widths, terminalColumns(), Date.now(), paint)) : writeTable(rows));
+  return (rows) =>
+    areEvents(rows) ? writeLines(linesOfEvents(rows, widths, terminalColumns(), Date.now(), paint)) : writeTable(rows);
 }
 
 function tableWriter(): WriteRows {
@@ -75,12 +78,15 @@ function tableWriter(): WriteRows {
     // Without rows nothing tells which of the dataset's columns would matter to a person.
     if (rows.length === 0 && process.stdout.isTTY) return;
     if (layout === undefined) {
-      const names = inReadingOrder(columns.filter((_, index) => rows.length === 0 || rows.some((row) => isSomething(row[index]))));
+      const names = inReadingOrder(
+        columns.filter((_, index) => rows.length === 0 || rows.some((row) => isSomething(row[index]))),
+      );
       const places = names.map((name) => columns.indexOf(name));
       const shown = rows.map((row) => places.map((place) => row[place]));
       layout = { names, widths: fitWidths(names, shown, terminalColumns(), form) };
       const hidden = names.length - layout.widths.length;
-      if (hidden > 0) say(`${plural(hidden, 'column')} more than fit the terminal: choose some with project, or -o ndjson`);
+      if (hidden > 0)
+        say(`${plural(hidden, 'column')} more than fit the terminal: choose some with project, or -o ndjson`);
       if (names.length > 0) await write(`${heading(renderRow(names, layout.widths))}\n`);
     }
     const { names, widths } = layout;
@@ -97,7 +103,8 @@ const isSomething = (value: unknown): boolean => value !== null && value !== und
  * first, as in the explorer, since not all may fit.
  */
 function inReadingOrder(names: readonly string[]): readonly string[] {
-  const isWhole = (names[0] === '_sysTime' && names[1] === '_time') || (names[0] === '_time' && names.at(-1) === '_rowId');
+  const isWhole =
+    (names[0] === '_sysTime' && names[1] === '_time') || (names[0] === '_time' && names.at(-1) === '_rowId');
   if (!isWhole || names.length < 3) return names;
   const own = names.filter((name) => !OF_THE_SERVICE.includes(name));
   if (terminalColumns() === undefined) return [...own, ...names.filter((name) => OF_THE_SERVICE.includes(name))];

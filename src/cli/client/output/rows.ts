@@ -30,14 +30,19 @@ export function rowsOfLegacy({ matches, buckets, fieldsMeta }: LegacyResult, isS
   if ((matches ?? []).length === 0 && groups.length > 0) return { name: '', ...columnsOf(groups, []) };
   const events = (matches ?? []).map(({ _time, _sysTime, _rowId, data }) => ({ ...data, _time, _sysTime, _rowId }));
   const known = (fieldsMeta ?? []).map(({ name }) => name);
-  const fields = new Set([...known, ...events.flatMap((event) => Object.keys(event))].filter((name) => !SYSTEM.includes(name)));
+  const fields = new Set(
+    [...known, ...events.flatMap((event) => Object.keys(event))].filter((name) => !SYSTEM.includes(name)),
+  );
   // The service's own columns come last, where a narrow terminal cuts them off.
   return { name: '', ...columnsOf(events, ['_time', ...[...fields].sort(), '_sysTime', '_rowId']) };
 }
 
 const SYSTEM = ['_time', '_sysTime', '_rowId'];
 
-function columnsOf(records: readonly Record<string, unknown>[], named: readonly string[]): Pick<Rows, 'columns' | 'rows'> {
+function columnsOf(
+  records: readonly Record<string, unknown>[],
+  named: readonly string[],
+): Pick<Rows, 'columns' | 'rows'> {
   const columns = named.length > 0 ? named : [...new Set(records.flatMap((record) => Object.keys(record)))];
   return { columns, rows: records.map((record) => columns.map((column) => record[column])) };
 }

@@ -63,14 +63,17 @@ export function fitWidths(
   layout: Layout = 'line',
 ): number[] {
   const widthOf = (cell: Cell) => linesOf(cell, layout).reduce((most, line) => Math.max(most, textWidth(line)), 0);
-  const natural = names.map((name, column) => rows.reduce((most, row) => Math.max(most, widthOf(row[column])), textWidth(name)));
+  const natural = names.map((name, column) =>
+    rows.reduce((most, row) => Math.max(most, widthOf(row[column])), textWidth(name)),
+  );
   if (terminal === undefined) return natural;
   const available = (count: number) => terminal - GAP.length * (count - 1);
   const capped = (column: number, cap: number) => {
     const width = natural[column]!;
     return names[column] === '_time' && width <= terminal / 2 ? width : Math.min(width, cap);
   };
-  const total = (count: number, cap: number) => natural.slice(0, count).reduce((sum, _, column) => sum + capped(column, cap), 0);
+  const total = (count: number, cap: number) =>
+    natural.slice(0, count).reduce((sum, _, column) => sum + capped(column, cap), 0);
   let count = names.length;
   while (count > 1 && total(count, LEAST_WIDTH) > available(count)) count--;
   let cap = Math.min(terminal, Math.max(...natural));

@@ -50,7 +50,10 @@ export function readEntry(p: usize, end: usize): usize {
   memory.fill(slots, 0, SLOTS_BYTES);
   while (p < end && !isGarbage) {
     if (<u32>load<u8>(p) == LF) {
-      isGarbage = (load<u32>(begin, 8) & 0xffffff) != SEQUENCE_IS || (load<u32>(begin, 43) & 0xffffff) != NUMBER_IS || !readNumber(begin);
+      isGarbage =
+        (load<u32>(begin, 8) & 0xffffff) != SEQUENCE_IS ||
+        (load<u32>(begin, 43) & 0xffffff) != NUMBER_IS ||
+        !readNumber(begin);
       return isGarbage ? 0 : p + 1;
     }
     const nameEnd = find(p, true);

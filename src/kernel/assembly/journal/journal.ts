@@ -105,7 +105,15 @@ function mayBeObject(p: usize, to: usize): bool {
  * entries with objects are (1), or all (2). Results, u32 each: addresses reached in the input and in the output, events, why it stopped, the last entry that
  * was consumed (from, to).
  */
-export function journalEntries(p: usize, stop: usize, o: usize, limit: usize, table: usize, tableEnd: usize, c: usize): void {
+export function journalEntries(
+  p: usize,
+  stop: usize,
+  o: usize,
+  limit: usize,
+  table: usize,
+  tableEnd: usize,
+  c: usize,
+): void {
   let first = load<f64>(c, 32);
   const behind = load<f64>(c, 40);
   const longest = <usize>load<u32>(c, 56);
@@ -129,8 +137,10 @@ export function journalEntries(p: usize, stop: usize, o: usize, limit: usize, ta
       const length = endOf(MESSAGE) - at(MESSAGE);
       let all: usize = 0;
       for (let word = MEMBERS; word < SEVERITIES; word++) all += endOf(slotOf(word)) - at(slotOf(word));
-      let isSlow = entry.isRepeated || slow == 2 || at(MESSAGE) == 0 || length > longest || all - length > MAX_OTHER_BYTES;
-      if (at(UNIT) && entry.isEqual(at(UNIT), endOf(UNIT) - at(UNIT), load<u32>(c, 60), load<u32>(c, 64))) isSlow = true;
+      let isSlow =
+        entry.isRepeated || slow == 2 || at(MESSAGE) == 0 || length > longest || all - length > MAX_OTHER_BYTES;
+      if (at(UNIT) && entry.isEqual(at(UNIT), endOf(UNIT) - at(UNIT), load<u32>(c, 60), load<u32>(c, 64)))
+        isSlow = true;
       if (slow == 1 && mayBeObject(at(MESSAGE), endOf(MESSAGE))) isSlow = true;
       const isTooLong = o + all * 6 + FIXED_BYTES > limit;
       if (!isSlow && (table == tableEnd || (isTooLong && events))) {

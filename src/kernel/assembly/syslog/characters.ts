@@ -69,7 +69,8 @@ export function endOfHost(p: usize, end: usize): usize {
   const hasSlash = at < end && load<u8>(at) == 0x2f;
   if (hasSlash) while (at < end && (isOf(load<u8>(at), HOST_LOW, HOST_HIGH) || load<u8>(at) == 0x2f)) at++;
   wordStop = at;
-  if (at == p || at == end || load<u8>(at) != 0x20 || load<u8>(at - 1) == 0x3a || (at - p < 9 && levelEnd(p) == at)) return 0;
+  if (at == p || at == end || load<u8>(at) != 0x20 || load<u8>(at - 1) == 0x3a || (at - p < 9 && levelEnd(p) == at))
+    return 0;
   // `slot1/bigip`, and a context of a firewall: `fw/admin : %ASA-6-…`.
   const isContext = at + 2 < end && load<u16>(at, 1) == 0x203a;
   return !hasSlash || isContext || load<u32>(p) == SLOT ? at : 0;

@@ -117,7 +117,8 @@ export function readData(p: usize, end: usize): bool {
       while (p < end && load<u8>(p) == 0x20) p++;
       if (p == end || load<u8>(p) == 0x5d) break;
       const behind = nameEnd(p, end);
-      if (behind == 0 || behind + 1 >= end || load<u16>(behind) != 0x223d || !note(names, parameters, p, behind)) return false;
+      if (behind == 0 || behind + 1 >= end || load<u16>(behind) != 0x223d || !note(names, parameters, p, behind))
+        return false;
       const close = quoteEnd(behind + 2, end);
       if (close == 0) return false;
       if (parameters++) store<u8>(o++, 0x2c);

@@ -181,7 +181,8 @@ function readBsd(p: usize, end: usize): u32 {
       // Not the beginning of an IPv6 address.
       const behind = load<u8>(p, 4) == 0x3a ? p + 5 : p + 4;
       const next = <u32>load<u8>(behind);
-      if (behind >= end || next == 0x20 || (behind == p + 5 && (next == 0x22 || next == 0x0a || next == 0x0d))) return SLOW;
+      if (behind >= end || next == 0x20 || (behind == p + 5 && (next == 0x22 || next == 0x0a || next == 0x0d)))
+        return SLOW;
     }
   }
   return mayBeZone(p, end) ? SLOW : readHost(p, end, false);

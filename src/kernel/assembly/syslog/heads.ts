@@ -10,7 +10,8 @@ export function useHeads(at: usize): void {
 
 /** Whether a header of the table begins at `p`. */
 export function isHandedOver(p: usize): bool {
-  for (let head = heads; load<u32>(head, 4); head += 8) if ((load<u32>(p) & load<u32>(head, 4)) == load<u32>(head)) return true;
+  for (let head = heads; load<u32>(head, 4); head += 8)
+    if ((load<u32>(p) & load<u32>(head, 4)) == load<u32>(head)) return true;
   return false;
 }
 

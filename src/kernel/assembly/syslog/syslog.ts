@@ -5,12 +5,33 @@
  */
 import { copyOver } from '../utf8';
 import { dataAt, dataLength, setUpData } from './data';
-import { behindFrame, datagramFrame, frameAt, frameEnd, isCounting, nextFrame, setCounting, setFrame, skipTrailers } from './frame';
+import {
+  behindFrame,
+  datagramFrame,
+  frameAt,
+  frameEnd,
+  isCounting,
+  nextFrame,
+  setCounting,
+  setFrame,
+  skipTrailers,
+} from './frame';
 import * as header from './header';
 import { useHeads } from './heads';
 import { clearRepaired, putText, repaired } from './text';
 import { setReceipt, useTimes } from './time';
-import { APPNAME, HOST, MESSAGE, MSGID, PROCID, STRUCTURED_DATA, TIME, putPriority, putWord, setUpWords } from './words';
+import {
+  APPNAME,
+  HOST,
+  MESSAGE,
+  MSGID,
+  PROCID,
+  STRUCTURED_DATA,
+  TIME,
+  putPriority,
+  putWord,
+  setUpWords,
+} from './words';
 
 /** All whole messages were consumed. */
 const STOP_INPUT: u32 = 0;

@@ -84,7 +84,8 @@ function isTaken(p: usize, offset: i64): bool {
 
 /** Whether the date and clock at `p` have the form of RFC 3164, the month not looked at. */
 export function isBsdForm(p: usize): bool {
-  if (load<u8>(p, 3) != 0x20 || load<u8>(p, 6) != 0x20 || load<u8>(p, 9) != 0x3a || load<u8>(p, 12) != 0x3a) return false;
+  if (load<u8>(p, 3) != 0x20 || load<u8>(p, 6) != 0x20 || load<u8>(p, 9) != 0x3a || load<u8>(p, 12) != 0x3a)
+    return false;
   const tens = <u32>load<u8>(p, 4);
   if (tens != 0x20 && tens - 0x30 > 9) return false;
   return isDigit(p + 5) && pair(p + 7) < 100 && pair(p + 10) < 100 && pair(p + 13) < 100;
@@ -94,7 +95,8 @@ export function isBsdForm(p: usize): bool {
 export function isIsoForm(p: usize): bool {
   const middle = <u32>load<u8>(p, 10);
   if (middle != 0x54 && middle != 0x20) return false;
-  if (load<u8>(p, 4) != 0x2d || load<u8>(p, 7) != 0x2d || load<u8>(p, 13) != 0x3a || load<u8>(p, 16) != 0x3a) return false;
+  if (load<u8>(p, 4) != 0x2d || load<u8>(p, 7) != 0x2d || load<u8>(p, 13) != 0x3a || load<u8>(p, 16) != 0x3a)
+    return false;
   if (pair(p) > 99 || pair(p + 2) > 99 || pair(p + 5) > 99 || pair(p + 8) > 99) return false;
   return pair(p + 11) < 100 && pair(p + 14) < 100 && pair(p + 17) < 100;
 }

@@ -142,14 +142,21 @@ function run(step: usize, p: usize): usize {
 /** Behind `2026-11-22T16:08:49` or the same with a space at `p`, the most common forms, without their programs; or 0. */
 function isoEnd(p: usize): usize {
   const between = <u32>load<u8>(p, 10);
-  if (load<u8>(p, 7) != 0x2d || (between != 0x20 && between != 0x54) || load<u8>(p, 13) != 0x3a || load<u8>(p, 16) != 0x3a) return 0;
+  if (
+    load<u8>(p, 7) != 0x2d ||
+    (between != 0x20 && between != 0x54) ||
+    load<u8>(p, 13) != 0x3a ||
+    load<u8>(p, 16) != 0x3a
+  )
+    return 0;
   year = fourDigits(p);
   month = pair(p + 5);
   day = pair(p + 8);
   const hour = pair(p + 11);
   const minute = pair(p + 14);
   const second = pair(p + 17);
-  if (year - 1 > 9998 || month - 1 > 11 || day - 1 >= daysOf(year, month) || hour > 23 || minute > 59 || second > 59) return 0;
+  if (year - 1 > 9998 || month - 1 > 11 || day - 1 >= daysOf(year, month) || hour > 23 || minute > 59 || second > 59)
+    return 0;
   clock = hour * 3600 + minute * 60 + second;
   needs = 0;
   return p + 19;

@@ -106,7 +106,10 @@ function isAudit(p: usize): bool {
 /** Whether a `=` is near enough for the first key: most lines have none. */
 function mayHaveKey(p: usize): bool {
   const equals = i8x16.splat(0x3d);
-  return v128.any_true(v128.or(i8x16.eq(v128.load(p), equals), i8x16.eq(v128.load(p, 16), equals))) || load<u8>(p, MOST_KEY) == 0x3d;
+  return (
+    v128.any_true(v128.or(i8x16.eq(v128.load(p), equals), i8x16.eq(v128.load(p, 16), equals))) ||
+    load<u8>(p, MOST_KEY) == 0x3d
+  );
 }
 
 /** Finds the time after `time=`, `ts=` or `t=` of logfmt, in `audit(…)`, or after `# Time: `; 0 if the line has none. Sets `placeKind`. */
@@ -185,7 +188,9 @@ export function isOpening(c: u32): bool {
 
 /** Letters that abbreviate levels. */
 function isLevelLetter(c: u32): bool {
-  return c == 0x44 || c == 0x49 || c == 0x57 || c == 0x45 || c == 0x46 || c == 0x54 || c == 0x56 || c == 0x41 || c == 0x55;
+  return (
+    c == 0x44 || c == 0x49 || c == 0x57 || c == 0x45 || c == 0x46 || c == 0x54 || c == 0x56 || c == 0x41 || c == 0x55
+  );
 }
 
 let hasPid: bool = false;
@@ -210,7 +215,8 @@ export function pieceEnd(p: usize, isInside: bool): usize {
     return end;
   }
   if (isOpening(c)) {
-    const end = c == 0x5b ? groupEnd(p, 0x5b, 0x5d) : c == 0x28 ? groupEnd(p, 0x28, 0x29) : c == 0x3c ? priorityEnd(p) : 0;
+    const end =
+      c == 0x5b ? groupEnd(p, 0x5b, 0x5d) : c == 0x28 ? groupEnd(p, 0x28, 0x29) : c == 0x3c ? priorityEnd(p) : 0;
     return end ? end : p + 1;
   }
   if (c == 0x1b) return colourEnd(p);

@@ -4,9 +4,33 @@
  */
 import { daysOf, daysSince1970 } from '../calendar';
 import { countDigits, isDigit, someDigits } from '../digits';
-import { clock, day, formEnd, fourDigits, hasTried, IN_LINE, IN_SLOW_LOG, IN_VALUE, IS_UTC, month, needs, year } from './forms';
+import {
+  clock,
+  day,
+  formEnd,
+  fourDigits,
+  hasTried,
+  IN_LINE,
+  IN_SLOW_LOG,
+  IN_VALUE,
+  IS_UTC,
+  month,
+  needs,
+  year,
+} from './forms';
 import { NEEDS_FRACTION, NEEDS_LEVEL, NEEDS_YEAR } from './forms';
-import { AUDIT, beginPieces, isOpening, levelEnd, MOST_PIECES, pieceEnd, placeBehindKey, placeKind, SLOW_LOG, VALUE } from './head';
+import {
+  AUDIT,
+  beginPieces,
+  isOpening,
+  levelEnd,
+  MOST_PIECES,
+  pieceEnd,
+  placeBehindKey,
+  placeKind,
+  SLOW_LOG,
+  VALUE,
+} from './head';
 import { counted, countEnd, MOST_FRACTION, readNanos, setFraction, setLatest, setUpShown, show } from './shown';
 import { isAlphanumeric, named, offset, zoneEnd } from './written-zone';
 import { DAY, inferredInstant, inferredNamed, localInstant, namedInstant, NEVER, setReadAt } from './zone';
@@ -195,7 +219,12 @@ function timeEnd(from: usize, p: usize, isWhole: bool, place: u32): usize {
 function readBehindKey(from: usize, p: usize): bool {
   if (placeKind == AUDIT) {
     const digits = countDigits(p);
-    if (digits - 9 > 1 || load<u8>(p + digits) != 0x2e || countDigits(p + digits + 1) != 3 || load<u8>(p + digits + 4) != 0x3a)
+    if (
+      digits - 9 > 1 ||
+      load<u8>(p + digits) != 0x2e ||
+      countDigits(p + digits + 1) != 3 ||
+      load<u8>(p + digits + 4) != 0x3a
+    )
       return false;
     countEnd(p);
     return show(counted);

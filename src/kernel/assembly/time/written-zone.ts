@@ -233,7 +233,8 @@ function wordEnd(p: usize): usize {
 
 /** Behind the name at `p`, which follows the space at `from`. */
 function spacedNameEnd(from: usize, p: usize): usize {
-  if (isUtc(load<u32>(p) & 0xffffff) && isSign(load<u8>(p, 3)) && isDigit(p + 4)) return behindOffset(fromUtcEnd(p + 3));
+  if (isUtc(load<u32>(p) & 0xffffff) && isSign(load<u8>(p, 3)) && isDigit(p + 4))
+    return behindOffset(fromUtcEnd(p + 3));
   const word = wordEnd(p);
   const next = word ? <u32>load<u8>(word) : 0;
   if (word && next != 0x2f && next != 0x5f && !isAlphanumeric(next)) return abbreviationEnd(from, p, word, word);

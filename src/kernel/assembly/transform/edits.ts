@@ -47,7 +47,14 @@ let keepsOnly: bool = false;
 let constants: usize = 0;
 let constantCount: u32 = 0;
 
-export function useEdits(slotsAt: usize, slotsIn: u32, keeps: bool, namesAt: usize, constantsAt: usize, constantsIn: u32): void {
+export function useEdits(
+  slotsAt: usize,
+  slotsIn: u32,
+  keeps: bool,
+  namesAt: usize,
+  constantsAt: usize,
+  constantsIn: u32,
+): void {
   slots = slotsAt;
   slotCount = slotsIn;
   keepsOnly = keeps;

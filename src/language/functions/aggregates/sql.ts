@@ -24,7 +24,10 @@ const counted = (condition: Sql): Value => oneRequired('int', sql`toInt64(countI
 /** In 128 bits: a sum of 64-bit integers would wrap around without a word. Of nothing it is 0. */
 function sumOf(call: AggregateCall, n: number): { kind: 'int' | 'real'; sql: Sql } {
   const { kind, sql: number } = call.number(n);
-  return { kind, sql: sql`ifNull(${kind === 'int' ? sql`sumOrNull(toInt128(${number}))` : sql`sumOrNull(${number})`}, 0)` };
+  return {
+    kind,
+    sql: sql`ifNull(${kind === 'int' ? sql`sumOrNull(toInt128(${number}))` : sql`sumOrNull(${number})`}, 0)`,
+  };
 }
 
 function sum(call: AggregateCall): Value {
@@ -35,7 +38,8 @@ function sum(call: AggregateCall): Value {
 }
 
 function average(call: AggregateCall): Value {
-  if (call.types[0] === 'timespan') return one('timespan', sql`accurateCastOrNull(trunc(avgOrNull(${call.span(0)})), 'Int64')`);
+  if (call.types[0] === 'timespan')
+    return one('timespan', sql`accurateCastOrNull(trunc(avgOrNull(${call.span(0)})), 'Int64')`);
   // As floats: the engine adds integers up in 64 bits, and would wrap around.
   return one('real', sql`avgOrNull(${call.real(0)})`);
 }
@@ -79,7 +83,10 @@ function most(call: AggregateCall): number {
 
 function makeList(call: AggregateCall): Value {
   const { item, json } = itemsOf(call.value(0));
-  return oneRequired('json', jsonArray(sql`arrayMap(e -> ifNull(${json(sql`e`)}, 'null'), groupArray(${most(call)})(${item}))`));
+  return oneRequired(
+    'json',
+    jsonArray(sql`arrayMap(e -> ifNull(${json(sql`e`)}, 'null'), groupArray(${most(call)})(${item}))`),
+  );
 }
 
 /** Takes the items of arrays. */
@@ -114,14 +121,18 @@ function phrases(call: AggregateCall): Value {
   const parts = sql`splitByRegexp(${call.params.string(PHRASE_GAPS)}, lowerUTF8(ifNull(${call.string(0)}, '')))`;
   const found = sql`arrayFilter(e -> e != '', arrayMap(e -> trimBoth(replaceRegexpAll(e, '\\\\s+', ' ')), ${parts}))`;
   const sorted = sql`arraySort(e -> (-toInt64(e.2), e.1), topKArray(${SERVICE_QUERY_TOPK}, 10, 'counts')(${found}))`;
-  return oneRequired('json', jsonArray(sql`arrayMap(e -> ${jsonOf('string', sql`e.1`)}, arraySlice(${sorted}, 1, ${size}))`));
+  return oneRequired(
+    'json',
+    jsonArray(sql`arrayMap(e -> ${jsonOf('string', sql`e.1`)}, arraySlice(${sorted}, 1, ${size}))`),
+  );
 }
 
 /** Percentiles from `from` on, those of a `dynamic([…])` too. */
 function levels(call: AggregateCall, from: number): number[] {
   const given = Array.from({ length: call.count - from }, (_, n) => plainOf(call.constant(n + from))).flat();
   return given.map((value) => {
-    if (typeof value !== 'number' || !(value >= 0 && value <= 100)) throw call.fail(from, 'wanted percentiles from 0 to 100');
+    if (typeof value !== 'number' || !(value >= 0 && value <= 100))
+      throw call.fail(from, 'wanted percentiles from 0 to 100');
     return value;
   });
 }
@@ -134,7 +145,8 @@ const nearestRank = (percentile: number): number => Math.max(0, percentile / 100
 
 function quantiles(call: AggregateCall, percentiles: readonly number[]): { readonly kind: Kind; readonly sql: Sql } {
   const parameters = list(percentiles.map((percentile) => sql`${nearestRank(percentile)}`));
-  const [kind, number] = call.types[0] === 'timespan' ? (['timespan', call.span(0)] as const) : [call.number(0).kind, call.number(0).sql];
+  const [kind, number] =
+    call.types[0] === 'timespan' ? (['timespan', call.span(0)] as const) : [call.number(0).kind, call.number(0).sql];
   return { kind, sql: sql`quantilesExactOrNull(${parameters})(${number})` };
 }
 
@@ -163,12 +175,14 @@ function histogram(call: AggregateCall): Value {
   const text = sql`arrayMap(b -> concat('{"from":', toString(l + b * ${width}), ',"to":', toString(if(b = ${size - 1}, h, l + (b + 1) * ${width})), ',"count":', toString(c[b]), '}'), range(toInt64(0), toInt64(if(h > l, ${size}, 1))))`;
   const filled = sql`arrayMap((v, l, h) -> ${jsonArray(sql`arrayMap(c -> ${text}, [${counts}])[1]`)}, [${values}], [arrayMin(${values})], [arrayMax(${values})])[1]`;
   return oneRequired('json', sql`if(empty(${values}), '[]', ${filled})`);
-} // prettier-ignore
+}
 
 /** How much per second: of the numbers, or of events when there is no argument. */
 function rate(call: AggregateCall): Value {
   const seconds = sql`(${call.params.int(call.window)} / 1e9)`;
-  return call.count === 0 ? oneRequired('real', sql`(count() / ${seconds})`) : one('real', sql`(${sumOf(call, 0).sql} / ${seconds})`);
+  return call.count === 0
+    ? oneRequired('real', sql`(count() / ${seconds})`)
+    : one('real', sql`(${sumOf(call, 0).sql} / ${seconds})`);
 }
 
 /** Returns 0 for fewer than two numbers. */
@@ -197,7 +211,7 @@ export const AGGREGATES_SQL: AggregateBuilders<typeof AGGREGATES> = {
   rate,
   phrases,
   spotlight,
-}; // prettier-ignore
+};
 
 /** The values of one field as tuples of text, count there and count in the rest; exact while neither side has more different ones than it keeps. */
 function countsOf(text: Sql, condition: Sql): Sql {
@@ -216,7 +230,9 @@ function fieldOf(call: AggregateCall, n: number, condition: Sql): Sql {
   const ratio = sql`${difference} / greatest(e.2 / greatest(a, 1), e.3 / greatest(b, 1))`;
   const entry = sql`concat('{"value":', ${jsonString(sql`e.1`)}, ',"comparison_count":', toString(e.2), ',"comparison_share":', toString(e.2 / greatest(a, 1)), ',"baseline_count":', toString(e.3), ',"baseline_share":', toString(e.3 / greatest(b, 1)), ',"difference":', toString(${difference}), ',"frequency_ratio":', toString(${ratio}), '}')`;
   const largest = sql`arraySlice(arraySort(e -> (-abs(${difference}), e.1), v), 1, ${SERVICE_QUERY_SPOTLIGHT_VALUES})`;
-  const name = call.params.string(`{"dimension":${JSON.stringify(nodeName(call.node(n)) ?? `field ${n}`)},"delta_score":`);
+  const name = call.params.string(
+    `{"dimension":${JSON.stringify(nodeName(call.node(n)) ?? `field ${n}`)},"delta_score":`,
+  );
   const object = sql`concat(${name}, toString(d), ',"differences":[', arrayStringConcat(arrayMap(e -> ${entry}, ${largest}), ','), ']}')`;
   const scored = sql`arrayMap(d -> (d, ${object}), [arrayMax(arrayMap(e -> abs(${difference}), v))])[1]`;
   const totals = [sql`countIf(${condition})`, sql`countIf(not (${condition}))`];
@@ -227,5 +243,8 @@ function fieldOf(call: AggregateCall, n: number, condition: Sql): Sql {
 function spotlight(call: AggregateCall): Value {
   const condition = call.condition(0);
   const fields = list(Array.from({ length: call.count - 1 }, (_, n) => fieldOf(call, n + 1, condition)));
-  return oneRequired('json', sql`concat('[', arrayStringConcat(arrayMap(f -> f.2, arraySort(f -> -f.1, [${fields}])), ','), ']')`);
+  return oneRequired(
+    'json',
+    sql`concat('[', arrayStringConcat(arrayMap(f -> f.2, arraySort(f -> -f.1, [${fields}])), ','), ']')`,
+  );
 }

@@ -69,7 +69,9 @@ function multiply(call: Call): Value {
   if (result) return result;
   return one(
     'timespan',
-    factor.kind === 'int' ? sql`accurateCastOrNull(${span} * ${factor.sql}, 'Int64')` : whole(sql`${span} * ${factor.sql}`),
+    factor.kind === 'int'
+      ? sql`accurateCastOrNull(${span} * ${factor.sql}, 'Int64')`
+      : whole(sql`${span} * ${factor.sql}`),
   );
 }
 
@@ -79,7 +81,9 @@ function divide(call: Call): Value {
   if (b === 'timespan') return one('real', sql`(${call.span(0)} / nullIf(${call.span(1)}, 0))`);
   if (a === 'timespan') return one('timespan', whole(sql`(${call.span(0)} / nullIf(${call.real(1)}, 0))`));
   const isWhole = call.number(0).kind === 'int' && call.number(1).kind === 'int';
-  return arithmetic(call, (left, right) => (isWhole ? sql`intDivOrNull(${left}, ${right})` : sql`(${left} / ${right})`));
+  return arithmetic(call, (left, right) =>
+    isWhole ? sql`intDivOrNull(${left}, ${right})` : sql`(${left} / ${right})`,
+  );
 }
 
 function remainder(call: Call): Value {
@@ -93,7 +97,7 @@ export const ARITHMETIC_SQL: Builders<typeof ARITHMETIC> = {
   '*': multiply,
   '/': divide,
   '%': remainder,
-}; // prettier-ignore
+};
 
 function negative(call: Call): Value {
   if (call.types[0] === 'timespan') return one('timespan', sql`negate(${call.span(0)})`);

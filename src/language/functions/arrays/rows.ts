@@ -21,13 +21,16 @@ export function itemOf(value: Value): Value {
 /** Items are the same when this is. */
 export const identityOf = (item: Value): string => writeJson(item);
 
-export const all = (call: Call, from = 0): Evaluate[] => Array.from({ length: call.count - from }, (_, n) => call.value(n + from));
+export const all = (call: Call, from = 0): Evaluate[] =>
+  Array.from({ length: call.count - from }, (_, n) => call.value(n + from));
 
 /** Builds from arrays; null if one argument is not an array. */
-export const ofArrays = (parts: readonly Evaluate[], build: (arrays: readonly Items[], scope: Scope) => Value): Evaluate => (scope) => {
-  const found = parts.map((part) => part(scope));
-  return found.every((value) => Array.isArray(value)) ? build(found as Items[], scope) : null;
-}; // prettier-ignore
+export const ofArrays =
+  (parts: readonly Evaluate[], build: (arrays: readonly Items[], scope: Scope) => Value): Evaluate =>
+  (scope) => {
+    const found = parts.map((part) => part(scope));
+    return found.every((value) => Array.isArray(value)) ? build(found as Items[], scope) : null;
+  };
 
 /** Builds from the first argument and whole numbers. */
 const changed =
@@ -41,7 +44,8 @@ const changed =
   };
 
 /** A place from 0 through the end; below 0 it counts from the end. */
-const placeIn = (items: Items, place: number): number => Math.min(Math.max(place < 0 ? items.length + place : place, 0), items.length);
+const placeIn = (items: Items, place: number): number =>
+  Math.min(Math.max(place < 0 ? items.length + place : place, 0), items.length);
 
 function slice(items: Items, [first = 0, last = 0]: readonly number[]): Value {
   const to = Math.min(last < 0 ? items.length + last : last, items.length - 1);
@@ -74,13 +78,16 @@ function compareItems(a: Value, b: Value): number {
 
 const sorted = (direction: 1 | -1): Build =>
   ofValue((value) =>
-    Array.isArray(value) ? (value as Items).toSorted((a, b) => rank(a) - rank(b) || direction * compareItems(a, b)) : [],
+    Array.isArray(value)
+      ? (value as Items).toSorted((a, b) => rank(a) - rank(b) || direction * compareItems(a, b))
+      : [],
   );
 
 const rotated = (direction: 1 | -1): Build =>
   changed(
     (items, [count = 0]) => {
-      const by = items.length === 0 ? 0 : (((direction * (count % items.length)) % items.length) + items.length) % items.length;
+      const by =
+        items.length === 0 ? 0 : (((direction * (count % items.length)) % items.length) + items.length) % items.length;
       return [...items.slice(by), ...items.slice(0, by)];
     },
     [1],
@@ -133,7 +140,8 @@ const countOf = (gap: number): number => Math.min(Math.max(gap, 0), SERVICE_QUER
 /** As many values as fit between the two, one step apart. */
 function ranged(call: Call): Evaluate {
   const [isTime, isSpan] = [call.types[0] === 'datetime', call.types[0] === 'timespan'];
-  const part = (n: number): Of<bigint | number | null> => (isTime && n < 2 ? call.time(n) : isTime || isSpan ? call.span(n) : call.number(n));
+  const part = (n: number): Of<bigint | number | null> =>
+    isTime && n < 2 ? call.time(n) : isTime || isSpan ? call.span(n) : call.number(n);
   const fallback = isTime || isSpan ? 3_600_000_000_000n : 1n;
   const [first, last, step] = [part(0), part(1), call.count > 2 ? part(2) : () => fallback];
   const written = (ns: bigint): Value => itemOf(isTime ? timeOf(ns) : isSpan ? new TimeSpan(ns) : ns);
@@ -145,16 +153,20 @@ function ranged(call: Call): Evaluate {
     if (typeof from === 'bigint' && typeof to === 'bigint' && typeof by === 'bigint')
       return Array.from({ length: countOf(Number((to - from) / by)) }, (_, n) => written(from + BigInt(n) * by));
     const gap = Math.floor((Number(to) - Number(from)) / Number(by));
-    return Number.isNaN(gap) ? null : Array.from({ length: countOf(gap) }, (_, n) => itemOf(Number(from) + n * Number(by)));
+    return Number.isNaN(gap)
+      ? null
+      : Array.from({ length: countOf(gap) }, (_, n) => itemOf(Number(from) + n * Number(by)));
   };
-} // prettier-ignore
+}
 
 function selected(call: Call): Evaluate {
   const [key, value] = [call.string(1), call.value(2)];
   return ofArrays([call.value(0)], ([items], scope) => {
     const [name, wanted] = [key(scope), identityOf(itemOf(value(scope)))];
     if (name === null) return null;
-    return items!.find((item) => isObject(item) && Object.hasOwn(item, name) && identityOf(item[name]!) === wanted) ?? null;
+    return (
+      items!.find((item) => isObject(item) && Object.hasOwn(item, name) && identityOf(item[name]!) === wanted) ?? null
+    );
   });
 }
 
@@ -179,14 +191,19 @@ function extracted(call: Call): Evaluate {
   return (scope) => {
     const whole = value(scope);
     if (!Array.isArray(whole) && !isObject(whole)) return null;
-    const found = steps.reduce<Items>((items, step) => items.flatMap((item) => below(item, step).flatMap((each) => (each === undefined ? [] : [each]))), [whole]); // prettier-ignore
+    const found = steps.reduce<Items>(
+      (items, step) => items.flatMap((item) => below(item, step).flatMap((each) => (each === undefined ? [] : [each]))),
+      [whole],
+    );
     return found.map(heldText);
   };
 }
 
 export const ARRAYS_ROWS: Builders<typeof ARRAYS> = {
   array_length: changed((items) => BigInt(items.length)),
-  len: ofValue((value) => (Array.isArray(value) ? BigInt(value.length) : typeof value === 'string' ? BigInt(lengthOf(value)) : null)),
+  len: ofValue((value) =>
+    Array.isArray(value) ? BigInt(value.length) : typeof value === 'string' ? BigInt(lengthOf(value)) : null,
+  ),
   isarray: ofValue((value) => Array.isArray(value)),
   pack_array: packed,
   range: ranged,
@@ -208,6 +225,8 @@ export const ARRAYS_ROWS: Builders<typeof ARRAYS> = {
   strcat_array: joined,
   zip: (call) =>
     ofArrays(all(call), (arrays) =>
-      Array.from({ length: Math.max(...arrays.map(({ length }) => length)) }, (_, n) => arrays.map((items) => items[n] ?? null)),
+      Array.from({ length: Math.max(...arrays.map(({ length }) => length)) }, (_, n) =>
+        arrays.map((items) => items[n] ?? null),
+      ),
     ),
 };

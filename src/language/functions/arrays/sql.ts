@@ -24,24 +24,37 @@ export const arrayOf = (items: Sql): Sql => sql`concat('[', arrayStringConcat(${
 export const lengthOf = (items: Sql): Sql => sql`toInt64(length(${items}))`;
 
 /** Builds from the items of arrays, whole numbers and values as items; null if an argument is not an array or a number is null. */
-export function ofItems(arrays: readonly Value[], numbers: readonly Sql[], build: (arrays: readonly Sql[], numbers: readonly Sql[], items: readonly Sql[]) => Sql, values: readonly Value[] = []): Sql {
+export function ofItems(
+  arrays: readonly Value[],
+  numbers: readonly Sql[],
+  build: (arrays: readonly Sql[], numbers: readonly Sql[], items: readonly Sql[]) => Sql,
+  values: readonly Value[] = [],
+): Sql {
   return once('ar', [...arrays.map(jsonText), ...numbers, ...values.map(rawItem)], (names) => {
-    const [texts, given, raw] = [names.slice(0, arrays.length), names.slice(arrays.length, arrays.length + numbers.length), names.slice(arrays.length + numbers.length)];
+    const [texts, given, raw] = [
+      names.slice(0, arrays.length),
+      names.slice(arrays.length, arrays.length + numbers.length),
+      names.slice(arrays.length + numbers.length),
+    ];
     const there = all([...texts.map(isArray), ...given.map((number) => sql`isNotNull(${number})`)]);
     const whole = given.map((number) => sql`assumeNotNull(${number})`);
     return sql`if(${there}, ${once('it', texts.map(rawItems), (items) => build(items, whole, raw))}, null)`;
   });
-} // prettier-ignore
+}
 
-export const valuesOf = (call: Call, from = 0): Value[] => Array.from({ length: call.count - from }, (_, n) => call.value(n + from));
+export const valuesOf = (call: Call, from = 0): Value[] =>
+  Array.from({ length: call.count - from }, (_, n) => call.value(n + from));
 
 /** An array made of the items of the first argument, and of the whole numbers after it. */
 const changed =
   (build: (items: Sql, numbers: readonly Sql[]) => Sql, numbers: readonly number[] = []): Build =>
   (call) => {
     const given = numbers.filter((n) => n < call.count).map((n) => call.int(n));
-    return one('json', ofItems([call.value(0)], given, ([items], whole) => arrayOf(build(items!, whole))));
-  }; // prettier-ignore
+    return one(
+      'json',
+      ofItems([call.value(0)], given, ([items], whole) => arrayOf(build(items!, whole))),
+    );
+  };
 
 /** A place from 0 through the end; below 0 it counts from the end. */
 const placeIn = (items: Sql, place: Sql): Sql =>
@@ -66,7 +79,7 @@ function split(call: Call): Value {
     }),
   );
   return one('json', cut);
-} // prettier-ignore
+}
 
 /** Numbers before texts before truth values before the rest; null last. */
 const rank = (item: Sql): Sql =>
@@ -81,53 +94,84 @@ function sorted(descending: boolean): Build {
 }
 
 const rotated = (direction: 'left' | 'right'): Build =>
-  changed((items, [count]) => {
-    const size = sql`greatest(${lengthOf(items)}, 1)`;
-    const left = sql`positiveModulo(${count!}, ${size})`;
-    const by = direction === 'left' ? left : sql`positiveModulo(${size} - ${left}, ${size})`;
-    return sql`arrayConcat(arraySlice(${items}, ${by} + 1), arraySlice(${items}, 1, ${by}))`;
-  }, [1]); // prettier-ignore
+  changed(
+    (items, [count]) => {
+      const size = sql`greatest(${lengthOf(items)}, 1)`;
+      const left = sql`positiveModulo(${count!}, ${size})`;
+      const by = direction === 'left' ? left : sql`positiveModulo(${size} - ${left}, ${size})`;
+      return sql`arrayConcat(arraySlice(${items}, ${by} + 1), arraySlice(${items}, 1, ${by}))`;
+    },
+    [1],
+  );
 
 const shifted =
   (direction: 'left' | 'right'): Build =>
   (call) =>
-    one('json', ofItems([call.value(0)], [call.int(1)], ([items], [count], [given]) => {
-      const size = lengthOf(items!);
-      const forward = sql`least(greatest(${count!}, 0), ${size})`;
-      const backward = sql`greatest(negate(greatest(${count!}, negate(${size}))), 0)`;
-      const [left, right] = direction === 'left' ? [forward, backward] : [backward, forward];
-      const fill = given ?? sql`'null'`;
-      return arrayOf(sql`arrayConcat(arrayWithConstant(${right}, ${fill}), arraySlice(${items!}, ${left} + 1, ${size} - ${left} - ${right}), arrayWithConstant(${left}, ${fill}))`);
-    }, call.count > 2 ? [call.value(2)] : [])); // prettier-ignore
+    one(
+      'json',
+      ofItems(
+        [call.value(0)],
+        [call.int(1)],
+        ([items], [count], [given]) => {
+          const size = lengthOf(items!);
+          const forward = sql`least(greatest(${count!}, 0), ${size})`;
+          const backward = sql`greatest(negate(greatest(${count!}, negate(${size}))), 0)`;
+          const [left, right] = direction === 'left' ? [forward, backward] : [backward, forward];
+          const fill = given ?? sql`'null'`;
+          return arrayOf(
+            sql`arrayConcat(arrayWithConstant(${right}, ${fill}), arraySlice(${items!}, ${left} + 1, ${size} - ${left} - ${right}), arrayWithConstant(${left}, ${fill}))`,
+          );
+        },
+        call.count > 2 ? [call.value(2)] : [],
+      ),
+    );
 
 function indexOf(call: Call): Value {
   const start = call.count > 2 ? call.int(2) : sql`toInt64(0)`;
-  return one('int', ofItems([call.value(0)], [start], ([items], [from], [wanted]) => {
-    const place = placeIn(items!, from!);
-    const found = sql`toInt64(indexOf(arraySlice(${items!}, ${place} + 1), ${wanted!}))`;
-    return sql`if(${found} = 0, -1, ${found} + ${place} - 1)`;
-  }, [call.value(1)]));
-} // prettier-ignore
+  return one(
+    'int',
+    ofItems(
+      [call.value(0)],
+      [start],
+      ([items], [from], [wanted]) => {
+        const place = placeIn(items!, from!);
+        const found = sql`toInt64(indexOf(arraySlice(${items!}, ${place} + 1), ${wanted!}))`;
+        return sql`if(${found} = 0, -1, ${found} + ${place} - 1)`;
+      },
+      [call.value(1)],
+    ),
+  );
+}
 
 function chosen(call: Call): Value {
-  const made = ofItems([call.value(0)], [], ([conditions], _, [a, b]) => {
-    const side = (raw: Sql): Sql =>
-      sql`if(startsWith(${raw}, '['), arrayResize(${rawItems(raw)}, length(${conditions!}), 'null'), arrayWithConstant(length(${conditions!}), ${raw}))`;
-    const number = sql`toFloat64OrNull(c)`;
-    const item = sql`multiIf(c = 'true' or ifNull(${number} != 0, false), x, c = 'false' or ifNull(${number} = 0, false), y, 'null')`;
-    return arrayOf(sql`arrayMap((c, x, y) -> ${item}, ${conditions!}, ${side(a!)}, ${side(b!)})`);
-  }, [call.value(1), call.value(2)]);
+  const made = ofItems(
+    [call.value(0)],
+    [],
+    ([conditions], _, [a, b]) => {
+      const side = (raw: Sql): Sql =>
+        sql`if(startsWith(${raw}, '['), arrayResize(${rawItems(raw)}, length(${conditions!}), 'null'), arrayWithConstant(length(${conditions!}), ${raw}))`;
+      const number = sql`toFloat64OrNull(c)`;
+      const item = sql`multiIf(c = 'true' or ifNull(${number} != 0, false), x, c = 'false' or ifNull(${number} = 0, false), y, 'null')`;
+      return arrayOf(sql`arrayMap((c, x, y) -> ${item}, ${conditions!}, ${side(a!)}, ${side(b!)})`);
+    },
+    [call.value(1), call.value(2)],
+  );
   return one('json', made);
-} // prettier-ignore
+}
 
 function zipped(call: Call): Value {
-  return one('json', ofItems(valuesOf(call), [], (arrays) => {
-    const longest = sql`greatest(${list(arrays.map((items) => sql`length(${items})`))})`;
-    const names = arrays.map((_, n) => alias('zp', n));
-    const together = sql`concat('[', arrayStringConcat([${list(names)}], ','), ']')`;
-    return arrayOf(sql`arrayMap((${list(names)}) -> ${together}, ${list(arrays.map((items) => sql`arrayResize(${items}, ${longest}, 'null')`))})`);
-  }));
-} // prettier-ignore
+  return one(
+    'json',
+    ofItems(valuesOf(call), [], (arrays) => {
+      const longest = sql`greatest(${list(arrays.map((items) => sql`length(${items})`))})`;
+      const names = arrays.map((_, n) => alias('zp', n));
+      const together = sql`concat('[', arrayStringConcat([${list(names)}], ','), ']')`;
+      return arrayOf(
+        sql`arrayMap((${list(names)}) -> ${together}, ${list(arrays.map((items) => sql`arrayResize(${items}, ${longest}, 'null')`))})`,
+      );
+    }),
+  );
+}
 
 const summed = (items: Sql): Sql =>
   sql`if(arrayExists(e -> isNull(toFloat64OrNull(e)), ${items}), null, arraySum(arrayMap(e -> toFloat64OrZero(e), ${items})))`;
@@ -135,13 +179,36 @@ const summed = (items: Sql): Sql =>
 /** As many values as fit between the two, one step apart. */
 function ranged(call: Call): Value {
   const isTime = call.types[0] === 'datetime';
-  const numbers = isTime || call.types[0] === 'timespan' ? [] : [0, 1, ...(call.count > 2 ? [2] : [])].map((n) => call.number(n));
-  const kind: Kind = isTime ? 'datetime' : numbers.length === 0 ? 'timespan' : numbers.every((number) => number.kind === 'int') ? 'int' : 'real';
+  const numbers =
+    isTime || call.types[0] === 'timespan' ? [] : [0, 1, ...(call.count > 2 ? [2] : [])].map((n) => call.number(n));
+  const kind: Kind = isTime
+    ? 'datetime'
+    : numbers.length === 0
+      ? 'timespan'
+      : numbers.every((number) => number.kind === 'int')
+        ? 'int'
+        : 'real';
   const part = (n: number): Sql =>
-    kind === 'real' ? call.real(n) : kind === 'int' ? call.int(n) : isTime && n < 2 ? sql`toUnixTimestamp64Nano(${call.time(n)})` : call.span(n);
-  const step = call.count > 2 ? part(2) : kind === 'real' ? sql`toFloat64(1)` : kind === 'int' ? sql`toInt64(1)` : sql`toInt64(3600000000000)`;
+    kind === 'real'
+      ? call.real(n)
+      : kind === 'int'
+        ? call.int(n)
+        : isTime && n < 2
+          ? sql`toUnixTimestamp64Nano(${call.time(n)})`
+          : call.span(n);
+  const step =
+    call.count > 2
+      ? part(2)
+      : kind === 'real'
+        ? sql`toFloat64(1)`
+        : kind === 'int'
+          ? sql`toInt64(1)`
+          : sql`toInt64(3600000000000)`;
   const made = once('ar', [part(0), part(1), step], ([first, last, by]) => {
-    const gap = kind === 'real' ? sql`floor((${last!} - ${first!}) / nullIf(${by!}, 0))` : sql`intDiv(toInt128(${last!}) - toInt128(${first!}), nullIf(toInt128(${by!}), 0))`;
+    const gap =
+      kind === 'real'
+        ? sql`floor((${last!} - ${first!}) / nullIf(${by!}, 0))`
+        : sql`intDiv(toInt128(${last!}) - toInt128(${first!}), nullIf(toInt128(${by!}), 0))`;
     // A step of the other direction gives a gap that is below 0, or 0 where it is longer than the way.
     const away = sql`(${last!} >= ${first!}) = (${by!} > 0) or ${last!} = ${first!}`;
     const count = sql`accurateCastOrNull(if(${away}, least(greatest(${gap}, 0), ${SERVICE_QUERY_MADE_ROWS - 1}) + 1, 0), 'UInt32')`;
@@ -151,12 +218,17 @@ function ranged(call: Call): Value {
     return sql`if(${none}, null, ${arrayOf(sql`arrayMap(e -> ifNull(${item}, 'null'), range(assumeNotNull(${count})))`)})`;
   });
   return one('json', made);
-} // prettier-ignore
+}
 
 /** The first object among the items with that value. */
 function selected(call: Call): Value {
-  const found = ofItems([call.value(0)], [], ([items], _, [wanted]) =>
-    sql`nullIf(arrayFirst(e -> startsWith(e, '{') and JSONExtractRaw(e, ifNull(${call.string(1)}, '')) = ${wanted!}, ${items!}), '')`, [call.value(2)]); // prettier-ignore
+  const found = ofItems(
+    [call.value(0)],
+    [],
+    ([items], _, [wanted]) =>
+      sql`nullIf(arrayFirst(e -> startsWith(e, '{') and JSONExtractRaw(e, ifNull(${call.string(1)}, '')) = ${wanted!}, ${items!}), '')`,
+    [call.value(2)],
+  );
   return one('json', found);
 }
 
@@ -189,7 +261,11 @@ export const ARRAYS_SQL: Builders<typeof ARRAYS> = {
   isarray: (call) => oneRequired('bool', isArray(jsonText(call.value(0)))),
   pack_array: (call) => oneRequired('json', arrayOf(sql`[${list(valuesOf(call).map(rawItem))}]`)),
   range: ranged,
-  array_concat: (call) => one('json', ofItems(valuesOf(call), [], (arrays) => arrayOf(sql`arrayConcat(${list(arrays)})`))),
+  array_concat: (call) =>
+    one(
+      'json',
+      ofItems(valuesOf(call), [], (arrays) => arrayOf(sql`arrayConcat(${list(arrays)})`)),
+    ),
   array_slice: changed(slice, [1, 2]),
   array_split: split,
   array_sort_asc: sorted(false),
@@ -202,12 +278,19 @@ export const ARRAYS_SQL: Builders<typeof ARRAYS> = {
   array_index_of: indexOf,
   array_extract: extracted,
   array_iff: chosen,
-  array_sum: (call) => one('real', ofItems([call.value(0)], [], ([items]) => sql`if(empty(${items!}), null, ${summed(items!)})`)),
+  array_sum: (call) =>
+    one(
+      'real',
+      ofItems([call.value(0)], [], ([items]) => sql`if(empty(${items!}), null, ${summed(items!)})`),
+    ),
   array_select_dict: selected,
   strcat_array: (call) =>
-    one('string', ofItems([call.value(0)], [], ([items]) => {
-      const texts = sql`arrayMap(e -> if(e = 'null', '', ${textOf(sql`e`)}), ${items!})`;
-      return sql`arrayStringConcat(${texts}, ${call.string(1)})`;
-    })),
+    one(
+      'string',
+      ofItems([call.value(0)], [], ([items]) => {
+        const texts = sql`arrayMap(e -> if(e = 'null', '', ${textOf(sql`e`)}), ${items!})`;
+        return sql`arrayStringConcat(${texts}, ${call.string(1)})`;
+      }),
+    ),
   zip: zipped,
-}; // prettier-ignore
+};

@@ -22,7 +22,8 @@ function packed(call: Call): Evaluate {
 
 function merged(bags: readonly JsonObject[]): Value {
   const entries = new Map<string, Value>();
-  for (const bag of bags) for (const [key, value] of Object.entries(bag)) if (!entries.has(key)) entries.set(key, value);
+  for (const bag of bags)
+    for (const [key, value] of Object.entries(bag)) if (!entries.has(key)) entries.set(key, value);
   return Object.fromEntries(entries);
 }
 
@@ -60,16 +61,26 @@ function distinct(items: Items, passes: (identity: string) => boolean = () => tr
   return [...found.values()];
 }
 
-const ofSets = (build: (first: Items, others: readonly Items[]) => Value): Build => (call) =>
-  ofArrays(all(call), ([first, ...others]) => build(first!, others)); // prettier-ignore
+const ofSets =
+  (build: (first: Items, others: readonly Items[]) => Value): Build =>
+  (call) =>
+    ofArrays(all(call), ([first, ...others]) => build(first!, others));
 
 export const BAGS_ROWS: Builders<typeof BAGS> = {
   bag_pack: packed,
   bag_keys: (call) => ofBags([call.value(0)], ([bag]) => Object.keys(bag!)),
-  bag_has_key: (call) => lift2(call.value(0), call.string(1), (bag, name) => (isObject(bag) ? hasKey(bag, name) : null)),
+  bag_has_key: (call) =>
+    lift2(call.value(0), call.string(1), (bag, name) => (isObject(bag) ? hasKey(bag, name) : null)),
   bag_merge: (call) => ofBags(all(call), merged),
   bag_remove_keys: without,
-  bag_zip: (call) => ofArrays(all(call), ([keys, values]) => merged(keys!.slice(0, values!.length).flatMap((key, n): JsonObject[] => (typeof key === 'string' ? [{ [key]: values![n]! }] : [])))), // prettier-ignore
+  bag_zip: (call) =>
+    ofArrays(all(call), ([keys, values]) =>
+      merged(
+        keys!
+          .slice(0, values!.length)
+          .flatMap((key, n): JsonObject[] => (typeof key === 'string' ? [{ [key]: values![n]! }] : [])),
+      ),
+    ),
   set_union: ofSets((first, others) => distinct([first, ...others].flat())),
   set_intersect: ofSets((first, others) => {
     const sets = others.map(identitiesOf);

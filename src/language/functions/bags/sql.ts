@@ -20,13 +20,19 @@ const ofBags = (values: readonly Value[], build: (texts: readonly Sql[]) => Sql)
 
 function packed(call: Call): Value {
   const keys = keysOf(call);
-  const pairs = keys.map((key, n) => sql`${call.params.string(`${JSON.stringify(key)}:`)}, ${rawItem(call.value(2 * n + 1))}`);
-  return oneRequired('json', sql`concat('{', ${list(pairs.map((pair, n) => (n === 0 ? pair : sql`',', ${pair}`)))}, '}')`);
+  const pairs = keys.map(
+    (key, n) => sql`${call.params.string(`${JSON.stringify(key)}:`)}, ${rawItem(call.value(2 * n + 1))}`,
+  );
+  return oneRequired(
+    'json',
+    sql`concat('{', ${list(pairs.map((pair, n) => (n === 0 ? pair : sql`',', ${pair}`)))}, '}')`,
+  );
 }
 
 /** The first entry of each key. */
 function firstEntries(given: Sql): Sql {
-  const firsts = (pairs: Sql): Sql => sql`arrayFilter((e, n) -> n = 1, ${pairs}, arrayEnumerateUniq(arrayMap(e -> e.1, ${pairs})))`;
+  const firsts = (pairs: Sql): Sql =>
+    sql`arrayFilter((e, n) -> n = 1, ${pairs}, arrayEnumerateUniq(arrayMap(e -> e.1, ${pairs})))`;
   return once('pr', [given], ([pairs]) => bagOf(firsts(pairs!)));
 }
 
@@ -42,18 +48,24 @@ function zipped([keys, values]: readonly Sql[]): Sql {
 /** Objects inside of objects: each lambda needs a name of its own. */
 function withoutPath(json: Sql, [key, ...rest]: readonly string[], call: Call, depth = 0): Sql {
   const [entry, name] = [alias('pt', depth), call.params.string(key!)];
-  const kept = rest.length === 0 ? sql`arrayFilter(${entry} -> ${entry}.1 != ${name}, ${entries(json)})` : entries(json);
-  const inside = rest.length === 0 ? sql`${entry}.2` : sql`if(${entry}.1 = ${name} and startsWith(${entry}.2, '{'), ${withoutPath(sql`${entry}.2`, rest, call, depth + 1)}, ${entry}.2)`;
+  const kept =
+    rest.length === 0 ? sql`arrayFilter(${entry} -> ${entry}.1 != ${name}, ${entries(json)})` : entries(json);
+  const inside =
+    rest.length === 0
+      ? sql`${entry}.2`
+      : sql`if(${entry}.1 = ${name} and startsWith(${entry}.2, '{'), ${withoutPath(sql`${entry}.2`, rest, call, depth + 1)}, ${entry}.2)`;
   const members = sql`arrayMap(${entry} -> concat(${jsonString(sql`${entry}.1`)}, ':', ifNull(${inside}, '')), ${kept})`;
   return sql`if(isNull(${json}), null, concat('{', arrayStringConcat(${members}, ','), '}'))`;
-} // prettier-ignore
+}
 
 /** The key, or what a path in quotes leads to. */
 function hasKey(call: Call): Value {
   const { constant } = call.value(1);
   const path = typeof constant?.value === 'string' ? pathOf(constant.value) : undefined;
   const made = ofBags([call.value(0)], ([json]) => {
-    const inside = path ? sql` or JSONHas(ifNull(${json!}, ''), ${list(path.map((key) => call.params.string(key)))})` : NOTHING;
+    const inside = path
+      ? sql` or JSONHas(ifNull(${json!}, ''), ${list(path.map((key) => call.params.string(key)))})`
+      : NOTHING;
     return sql`if(isNull(${call.string(1)}), null, (has(JSONExtractKeys(ifNull(${json!}, '')), ifNull(${call.string(1)}, ''))${inside}))`;
   });
   return one('bool', made);
@@ -62,12 +74,19 @@ function hasKey(call: Call): Value {
 function removed(call: Call): Value {
   const made = ofItems([call.value(1)], [], ([names]) =>
     once('nm', [sql`arrayMap(e -> if(startsWith(e, '"'), JSONExtractString(e), e), ${names!})`], ([keys]) =>
-      ofBags([call.value(0)], ([json]) => bagOf(sql`arrayFilter(e -> not has(${keys!}, e.1), ${entries(json!)})`))));
+      ofBags([call.value(0)], ([json]) => bagOf(sql`arrayFilter(e -> not has(${keys!}, e.1), ${entries(json!)})`)),
+    ),
+  );
   const { constant } = call.value(1);
   const names: unknown = constant?.type === 'dynamic' ? plainOf(constant) : [];
-  const paths = (Array.isArray(names) ? names : []).flatMap((name) => [pathOf(String(name)) ?? []]).filter((path) => path.length > 0);
-  return one('json', paths.reduce((json, path) => withoutPath(json, path, call), made));
-} // prettier-ignore
+  const paths = (Array.isArray(names) ? names : [])
+    .flatMap((name) => [pathOf(String(name)) ?? []])
+    .filter((path) => path.length > 0);
+  return one(
+    'json',
+    paths.reduce((json, path) => withoutPath(json, path, call), made),
+  );
+}
 
 const distinct = (items: Sql): Sql => sql`arrayDistinct(${items})`;
 /** The items of the last array that are met there for the nth time, counted over all of them. */
@@ -79,11 +98,20 @@ function met(others: readonly Sql[], items: Sql, times: number): Sql {
   });
 }
 
-const ofSets = (build: (sets: readonly Sql[]) => Sql) => (call: Call): Value => one('json', ofItems(valuesOf(call), [], build)); // prettier-ignore
+const ofSets =
+  (build: (sets: readonly Sql[]) => Sql) =>
+  (call: Call): Value =>
+    one('json', ofItems(valuesOf(call), [], build));
 
 export const BAGS_SQL: Builders<typeof BAGS> = {
   bag_pack: packed,
-  bag_keys: (call) => one('json', ofBags([call.value(0)], ([json]) => arrayOf(sql`arrayMap(e -> ${jsonString(sql`e`)}, JSONExtractKeys(ifNull(${json!}, '')))`))),
+  bag_keys: (call) =>
+    one(
+      'json',
+      ofBags([call.value(0)], ([json]) =>
+        arrayOf(sql`arrayMap(e -> ${jsonString(sql`e`)}, JSONExtractKeys(ifNull(${json!}, '')))`),
+      ),
+    ),
   bag_has_key: hasKey,
   bag_merge: (call) => one('json', ofBags(valuesOf(call), merged)),
   bag_remove_keys: removed,
@@ -91,5 +119,9 @@ export const BAGS_SQL: Builders<typeof BAGS> = {
   set_union: ofSets((sets) => arrayOf(distinct(sql`arrayConcat(${list(sets)})`))),
   set_intersect: ofSets(([items, ...others]) => met(others.map(distinct), distinct(items!), others.length + 1)),
   set_difference: ofSets(([items, ...others]) => met(others, items!, 1)),
-  set_has_element: (call) => one('bool', ofItems([call.value(0)], [], ([items], _, [value]) => sql`has(${items!}, ${value!})`, [call.value(1)])),
-}; // prettier-ignore
+  set_has_element: (call) =>
+    one(
+      'bool',
+      ofItems([call.value(0)], [], ([items], _, [value]) => sql`has(${items!}, ${value!})`, [call.value(1)]),
+    ),
+};

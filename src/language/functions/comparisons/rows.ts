@@ -90,7 +90,8 @@ function between(call: Call): Of<boolean | null> {
 
 /** The items of a list in parentheses; constant arrays are taken apart. */
 export function listItems(call: Call): Evaluate[] {
-  const flatten = (item: Value): Value[] => (Array.isArray(item) ? item.flatMap(flatten) : isJson(item) || item === null ? [] : [canonical(item)]);
+  const flatten = (item: Value): Value[] =>
+    Array.isArray(item) ? item.flatMap(flatten) : isJson(item) || item === null ? [] : [canonical(item)];
   return Array.from({ length: call.count - 1 }, (_, n) => n + 1).flatMap((n): Evaluate[] => {
     const item = call.value(n);
     const { type } = call.literal(n) ?? {};
@@ -98,7 +99,7 @@ export function listItems(call: Call): Evaluate[] {
     const value = item({} as never);
     return Array.isArray(value) ? flatten(value).map((each) => () => each) : [item];
   });
-} // prettier-ignore
+}
 
 const among =
   (equal: (value: Value, item: Value) => boolean) =>
@@ -111,7 +112,9 @@ const among =
   };
 const isIn = among(equalValues);
 const isInIgnoringCase = among((value, item) =>
-  typeof item === 'string' ? typeof value === 'string' && value.toLowerCase() === item.toLowerCase() : equalValues(value, item),
+  typeof item === 'string'
+    ? typeof value === 'string' && value.toLowerCase() === item.toLowerCase()
+    : equalValues(value, item),
 );
 
 /** `decisive`: the value that settles the result whatever the others are. */

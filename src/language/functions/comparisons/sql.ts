@@ -1,20 +1,39 @@
 /** Comparisons (==, <, in, between) and logical operators. How null counts in them: docs/service.md. */
 import type { Kind } from '../../../service/query/values/kind.ts';
 import { all, any, first, joinSql, list, sql, type Sql } from '../../../service/query/values/sql.ts';
-import { asBool, constantValue, exists, facetsOf, one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import {
+  asBool,
+  constantValue,
+  exists,
+  facetsOf,
+  one,
+  oneRequired,
+  type Value,
+} from '../../../service/query/values/value.ts';
 import { constantOf, type Constant } from '../../types.ts';
 import type { COMPARISONS } from './spec.ts';
 import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
 
 /** Facets of the same class can be compared with each other. */
 const CLASSES: Readonly<Record<Kind, string>> = {
-  int: 'number', real: 'number', timespan: 'number', string: 'string', bool: 'bool', datetime: 'datetime', json: 'json',
-}; // prettier-ignore
+  int: 'number',
+  real: 'number',
+  timespan: 'number',
+  string: 'string',
+  bool: 'bool',
+  datetime: 'datetime',
+  json: 'json',
+};
 
 /** Classes that have an order. */
 const SORTED = new Set(['number', 'string', 'datetime']);
 
-const DEFAULTS: Readonly<Partial<Record<Kind, string | number | boolean>>> = { int: 0, real: 0, string: '', bool: false };
+const DEFAULTS: Readonly<Partial<Record<Kind, string | number | boolean>>> = {
+  int: 0,
+  real: 0,
+  string: '',
+  bool: false,
+};
 
 type Compare = '=' | '<' | '<=' | '>' | '>=';
 const SIGNS: Readonly<Record<Compare, Sql>> = { '=': sql`=`, '<': sql`<`, '<=': sql`<=`, '>': sql`>`, '>=': sql`>=` };
@@ -38,7 +57,9 @@ const HOLDS: Readonly<Record<Compare, <T extends string | number>(a: T, b: T) =>
 /** The facet to compare with a constant: the cheap form where a missing value cannot meet the condition. */
 function facetFor(value: Value, kind: Kind, sign: Compare, other: Value): Sql {
   const plain = value.plain?.[kind];
-  return plain !== undefined && other.constant !== undefined && !meetsDefault(kind, sign, other.constant) ? plain : value.facets[kind]!;
+  return plain !== undefined && other.constant !== undefined && !meetsDefault(kind, sign, other.constant)
+    ? plain
+    : value.facets[kind]!;
 }
 
 /** Conditions for each pair of facets that can be compared. They are null or, with `cheaply`, false where one of them is missing. */
@@ -110,7 +131,8 @@ function isIn(call: Call): Value {
       facetsOf(item).flatMap(([other, facet]) => (CLASSES[other] === CLASSES[kind] ? [facet] : [])),
     );
     if (members.length === 0) return [];
-    const cheap = value.plain?.[kind] !== undefined && constants.every(({ constant }) => !meetsDefault(kind, '=', constant!));
+    const cheap =
+      value.plain?.[kind] !== undefined && constants.every(({ constant }) => !meetsDefault(kind, '=', constant!));
     const facet = cheap ? value.plain?.[kind] : value.facets[kind];
     return facet ? [settled(sql`${facet} in (${list(members)})`)] : [];
   });
@@ -121,14 +143,19 @@ function isIn(call: Call): Value {
 function isInIgnoringCase(call: Call): Value {
   const lower = (value: Value): Sql => sql`lowerUTF8(${value.facets.string ?? sql`cast(null, 'Nullable(String)')`})`;
   const left = call.value(0);
-  const items = listItems(call).map((item) => (item.facets.string ? settled(sql`${lower(left)} = ${lower(item)}`) : equalsSql(left, item)));
+  const items = listItems(call).map((item) =>
+    item.facets.string ? settled(sql`${lower(left)} = ${lower(item)}`) : equalsSql(left, item),
+  );
   return oneRequired('bool', any(items));
 }
 
 function between(call: Call): Value {
   const [value, low, high] = [call.value(0), call.value(1), call.value(2)];
   if (call.filtering)
-    return oneRequired('bool', all([any(pairs(value, low, '>=', true).map(settled)), any(pairs(value, high, '<=', true).map(settled))]));
+    return oneRequired(
+      'bool',
+      all([any(pairs(value, low, '>=', true).map(settled)), any(pairs(value, high, '<=', true).map(settled))]),
+    );
   const [above, below] = [pairs(value, low, '>=', false), pairs(value, high, '<=', false)];
   if (above.length === 0 || below.length === 0) return { facets: {} };
   return one('bool', sql`(${first(above)} and ${first(below)})`);
@@ -148,7 +175,8 @@ const AND = sql` and `;
 const OR = sql` or `;
 
 const lower = (call: Call, n: number): Sql => sql`lowerUTF8(${call.string(n)})`;
-const sameIgnoringCase = (call: Call): Value => oneRequired('bool', settled(sql`${lower(call, 0)} = ${lower(call, 1)}`));
+const sameIgnoringCase = (call: Call): Value =>
+  oneRequired('bool', settled(sql`${lower(call, 0)} = ${lower(call, 1)}`));
 
 export const COMPARISONS_SQL: Builders<typeof COMPARISONS> = {
   '==': (call) => equals(call.value(0), call.value(1), call.filtering),
@@ -167,4 +195,4 @@ export const COMPARISONS_SQL: Builders<typeof COMPARISONS> = {
   '!in~': (call) => negate(isInIgnoringCase(call)),
   and: (call) => connect(call, AND),
   or: (call) => connect(call, OR),
-}; // prettier-ignore
+};

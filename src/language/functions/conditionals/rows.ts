@@ -14,8 +14,12 @@ function iff(call: Call): Evaluate {
 }
 
 function cases(call: Call): Evaluate {
-  if (call.count % 2 === 0) throw call.fail(call.count - 1, 'wanted pairs of condition and result, then the result of no match');
-  const pairs = Array.from({ length: (call.count - 1) / 2 }, (_, n) => [call.bool(2 * n), call.value(2 * n + 1)] as const);
+  if (call.count % 2 === 0)
+    throw call.fail(call.count - 1, 'wanted pairs of condition and result, then the result of no match');
+  const pairs = Array.from(
+    { length: (call.count - 1) / 2 },
+    (_, n) => [call.bool(2 * n), call.value(2 * n + 1)] as const,
+  );
   const last = call.value(call.count - 1);
   return (scope) => {
     for (const [condition, result] of pairs) if (condition(scope) === true) return result(scope);

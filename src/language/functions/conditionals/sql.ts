@@ -2,7 +2,15 @@
 import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
 import type { Kind } from '../../../service/query/values/kind.ts';
 import { sql, type Sql } from '../../../service/query/values/sql.ts';
-import { choose, chooseAmong, exists, isNull, one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import {
+  choose,
+  chooseAmong,
+  exists,
+  isNull,
+  one,
+  oneRequired,
+  type Value,
+} from '../../../service/query/values/value.ts';
 import type { CONDITIONALS } from './spec.ts';
 
 /** A text that is empty counts as missing. */
@@ -11,12 +19,19 @@ const given = (value: Value): Sql =>
 
 function coalesce(call: Call): Value {
   const values = Array.from({ length: call.count }, (_, n) => call.value(n));
-  return chooseAmong(values.map((value) => [given(value), value]), { facets: {} }); // prettier-ignore
+  return chooseAmong(
+    values.map((value) => [given(value), value]),
+    { facets: {} },
+  );
 }
 
 function cases(call: Call): Value {
-  if (call.count % 2 === 0) throw call.fail(call.count - 1, 'wanted pairs of condition and result, then the result of no match');
-  const branches = Array.from({ length: (call.count - 1) / 2 }, (_, n) => [call.condition(2 * n), call.value(2 * n + 1)] as const);
+  if (call.count % 2 === 0)
+    throw call.fail(call.count - 1, 'wanted pairs of condition and result, then the result of no match');
+  const branches = Array.from(
+    { length: (call.count - 1) / 2 },
+    (_, n) => [call.condition(2 * n), call.value(2 * n + 1)] as const,
+  );
   return chooseAmong(branches, call.value(call.count - 1));
 }
 
@@ -24,7 +39,10 @@ const test =
   (build: (value: Value) => Sql): Build =>
   (call) =>
     oneRequired('bool', build(call.value(0)));
-const holds = (kind: Kind) => (value: Value): Sql => (value.facets[kind] ? sql`isNotNull(${value.facets[kind]})` : sql`false`); // prettier-ignore
+const holds =
+  (kind: Kind) =>
+  (value: Value): Sql =>
+    value.facets[kind] ? sql`isNotNull(${value.facets[kind]})` : sql`false`;
 
 export const CONDITIONALS_SQL: Builders<typeof CONDITIONALS> = {
   iff: (call) => choose(call.condition(0), call.value(1), call.value(2)),
@@ -41,7 +59,9 @@ export const CONDITIONALS_SQL: Builders<typeof CONDITIONALS> = {
   isstring: test(holds('string')),
   isreal: test(holds('real')),
   not: (call) => {
-      const { required, facets } = call.value(0);
-      return required && facets.bool ? oneRequired('bool', sql`not ${facets.bool}`) : one('bool', sql`not ${call.bool(0)}`);
-    },
-}; // prettier-ignore
+    const { required, facets } = call.value(0);
+    return required && facets.bool
+      ? oneRequired('bool', sql`not ${facets.bool}`)
+      : one('bool', sql`not ${call.bool(0)}`);
+  },
+};

@@ -4,7 +4,16 @@ import { readDatetime, readSpanText, UNIT_NS } from '../../syntax/literals.ts';
 import type { Build, Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
 import { ofValue } from '../../../shaping/rows/call/lift.ts';
 import { asJson, asString } from '../../../shaping/rows/values/convert.ts';
-import { canonical, DateTime, isJson, parseJson, TimeSpan, wholeOf, type Value, fits64 } from '../../../shaping/rows/values/value.ts';
+import {
+  canonical,
+  DateTime,
+  isJson,
+  parseJson,
+  TimeSpan,
+  wholeOf,
+  type Value,
+  fits64,
+} from '../../../shaping/rows/values/value.ts';
 import { timeOf } from '../arithmetic/rows.ts';
 
 /** Decimal, or hexadecimal after 0x. */
@@ -41,7 +50,8 @@ const TRUE = new Set(['1', 't', 'true', 'yes']);
 const FALSE = new Set(['0', 'f', 'false', 'no']);
 
 function toBool(value: Value): boolean | null {
-  if (typeof value === 'string') return TRUE.has(value.toLowerCase()) ? true : FALSE.has(value.toLowerCase()) ? false : null;
+  if (typeof value === 'string')
+    return TRUE.has(value.toLowerCase()) ? true : FALSE.has(value.toLowerCase()) ? false : null;
   if (typeof value === 'boolean') return value;
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value) !== 0;
   return value instanceof DateTime || value instanceof TimeSpan ? value.ns !== 0n : null;
@@ -73,10 +83,17 @@ function toTimespan(call: Call): Evaluate {
   }
   return ofValue((value) => {
     if (value instanceof TimeSpan) return value;
-    const ns = typeof value === 'bigint' ? value : typeof value === 'number' ? wholeOf(value) : typeof value === 'string' ? goSpan(value) : null;
+    const ns =
+      typeof value === 'bigint'
+        ? value
+        : typeof value === 'number'
+          ? wholeOf(value)
+          : typeof value === 'string'
+            ? goSpan(value)
+            : null;
     return ns === null ? null : new TimeSpan(ns);
   })(call);
-} // prettier-ignore
+}
 
 const TYPE_NAMES = { bigint: 'long', number: 'real', string: 'string', boolean: 'bool', object: 'dictionary' } as const;
 

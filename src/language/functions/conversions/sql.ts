@@ -1,7 +1,15 @@
 /** From one type to another. */
 import type { Kind } from '../../../service/query/values/kind.ts';
 import { sql, type Sql } from '../../../service/query/values/sql.ts';
-import { asJson, constantValue, facetsOf, firstOf, one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import {
+  asJson,
+  constantValue,
+  facetsOf,
+  firstOf,
+  one,
+  oneRequired,
+  type Value,
+} from '../../../service/query/values/value.ts';
 import { readDatetime, readSpanText } from '../../syntax/literals.ts';
 import { jsonValue } from '../../../service/query/values/json.ts';
 import type { Type } from '../../types.ts';
@@ -44,30 +52,59 @@ export const integerOf = (text: Sql): Sql =>
 
 const CONVERSIONS_OF_TYPE = {
   toint: conversion('int', () => ({
-    int: same, real: whole, bool: (facet) => sql`toInt64(${facet})`, datetime: nanos, timespan: same, string: integerOf,
+    int: same,
+    real: whole,
+    bool: (facet) => sql`toInt64(${facet})`,
+    datetime: nanos,
+    timespan: same,
+    string: integerOf,
   })),
   todouble: conversion('real', () => ({
-    int: float, real: same, bool: float, datetime: (facet) => float(nanos(facet)), timespan: float, string: (facet) => sql`toFloat64OrNull(${facet})`,
+    int: float,
+    real: same,
+    bool: float,
+    datetime: (facet) => float(nanos(facet)),
+    timespan: float,
+    string: (facet) => sql`toFloat64OrNull(${facet})`,
   })),
   tobool: conversion('bool', () => ({
-    bool: same, int: (facet) => sql`${facet} != 0`, real: (facet) => sql`${facet} != 0`, timespan: (facet) => sql`${facet} != 0`, datetime: (facet) => sql`${nanos(facet)} != 0`,
-    string: (facet) => sql`multiIf(lower(${facet}) in ('1', 't', 'true', 'yes'), true, lower(${facet}) in ('0', 'f', 'false', 'no'), false, null)`,
+    bool: same,
+    int: (facet) => sql`${facet} != 0`,
+    real: (facet) => sql`${facet} != 0`,
+    timespan: (facet) => sql`${facet} != 0`,
+    datetime: (facet) => sql`${nanos(facet)} != 0`,
+    string: (facet) =>
+      sql`multiIf(lower(${facet}) in ('1', 't', 'true', 'yes'), true, lower(${facet}) in ('0', 'f', 'false', 'no'), false, null)`,
   })),
-  todatetime: conversion('datetime', (call) => ({
-    datetime: same, string: (facet) => sql`parseDateTime64BestEffortOrNull(${facet}, 9, 'UTC')`,
-    int: (facet) => timeOf(call, sql`toInt128(${facet})`).facets.datetime!, real: (facet) => timeOf(call, sql`toInt128(${whole(facet)})`).facets.datetime!,
-  }), readDatetime),
+  todatetime: conversion(
+    'datetime',
+    (call) => ({
+      datetime: same,
+      string: (facet) => sql`parseDateTime64BestEffortOrNull(${facet}, 9, 'UTC')`,
+      int: (facet) => timeOf(call, sql`toInt128(${facet})`).facets.datetime!,
+      real: (facet) => timeOf(call, sql`toInt128(${whole(facet)})`).facets.datetime!,
+    }),
+    readDatetime,
+  ),
   totimespan: conversion('timespan', () => ({ timespan: same, int: same, real: whole, string: spanOf }), readSpanText),
-}; // prettier-ignore
+};
 
 const GETTYPE: Readonly<Record<Kind, (facet: Sql) => Sql>> = {
-  int: () => sql`'long'`, real: () => sql`'real'`, string: () => sql`'string'`, bool: () => sql`'bool'`, datetime: () => sql`'datetime'`, timespan: () => sql`'timespan'`,
+  int: () => sql`'long'`,
+  real: () => sql`'real'`,
+  string: () => sql`'string'`,
+  bool: () => sql`'bool'`,
+  datetime: () => sql`'datetime'`,
+  timespan: () => sql`'timespan'`,
   json: (facet) => sql`if(startsWith(${facet}, '['), 'array', 'dictionary')`,
-}; // prettier-ignore
+};
 
 function getType(call: Call): Value {
   const parts = facetsOf(call.value(0)).map(([kind, facet]) => sql`isNotNull(${facet}), ${GETTYPE[kind](facet)}, `);
-  return oneRequired('string', parts.length === 0 ? sql`'null'` : sql`multiIf(${parts.reduce((text, part) => sql`${text}${part}`)}'null')`);
+  return oneRequired(
+    'string',
+    parts.length === 0 ? sql`'null'` : sql`multiIf(${parts.reduce((text, part) => sql`${text}${part}`)}'null')`,
+  );
 }
 
 const parsed = (text: Sql): Value => jsonValue(sql`if(isValidJSON(${text}), ${text}, null)`);
@@ -81,10 +118,10 @@ export const CONVERSIONS_SQL: Builders<typeof CONVERSIONS> = {
   ...CONVERSIONS_OF_TYPE,
   tostring: (call) => oneRequired('string', sql`ifNull(${call.string(0)}, '')`),
   parse_json: (call) => {
-      const text = textOf(call);
-      return firstOf([parsed(text), one('string', sql`if(isValidJSON(${text}), null, ${text})`)]);
-    },
+    const text = textOf(call);
+    return firstOf([parsed(text), one('string', sql`if(isValidJSON(${text}), null, ${text})`)]);
+  },
   todynamic: (call) => parsed(textOf(call)),
   dynamic_to_json: (call) => one('string', asJson(call.value(0))),
   gettype: getType,
-}; // prettier-ignore
+};

@@ -3,7 +3,16 @@ import { builtAlike, readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES 
 import { nameOf, readText } from '../../plan/literals.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
 import { lift1, lift2, ofNumber, ofTime } from '../../../shaping/rows/call/lift.ts';
-import { addMonths, monthIndex, MONTHS, PARTS, startOf, unitIndex, UNITS, type Period } from '../../../core/time/calendar.ts';
+import {
+  addMonths,
+  monthIndex,
+  MONTHS,
+  PARTS,
+  startOf,
+  unitIndex,
+  UNITS,
+  type Period,
+} from '../../../core/time/calendar.ts';
 import { wholeOf, wrap64, type DateTime } from '../../../shaping/rows/values/value.ts';
 import { timeOf } from '../arithmetic/rows.ts';
 
@@ -21,7 +30,8 @@ function later(ns: bigint, unit: string, count: bigint): DateTime | null {
 const begin =
   (period: Period): Build =>
   (call) => {
-    if (call.count === 2) return lift2(call.time(0), call.int(1), (ns, offset) => later(startOf(period, ns), period, offset));
+    if (call.count === 2)
+      return lift2(call.time(0), call.int(1), (ns, offset) => later(startOf(period, ns), period, offset));
     return ofTime((ns) => timeOf(startOf(period, ns)))(call);
   };
 
@@ -38,9 +48,14 @@ const end =
 const part = (name: string): Build => ofTime((ns) => PARTS.get(name)!(ns));
 
 function datetimePart(call: Call): Evaluate {
-  const read = PARTS.get(nameOf(call, [...PARTS.keys()].filter((name) => name !== 'dayofweek')))!;
+  const read = PARTS.get(
+    nameOf(
+      call,
+      [...PARTS.keys()].filter((name) => name !== 'dayofweek'),
+    ),
+  )!;
   return lift1(call.time(1), read);
-} // prettier-ignore
+}
 
 function datetimeAdd(call: Call): Evaluate {
   const name = nameOf(call, [...MONTHS.keys(), ...UNITS.keys()]);
@@ -61,10 +76,23 @@ function roundHalfEven(value: number): number {
 
 /** Each part of a format as text. */
 const WRITTEN: Readonly<Record<string, (ns: bigint) => string>> = {
-  yyyy: padded('year', 4), yy: (ns) => String(PARTS.get('year')!(ns) % 100n).padStart(2, '0'), y: (ns) => String(PARTS.get('year')!(ns) % 100n), MM: padded('month', 2), M: padded('month', 1),
-  dd: padded('day', 2), d: padded('day', 1), HH: padded('hour', 2), H: padded('hour', 1), hh: (ns) => twelve(ns).padStart(2, '0'), h: twelve,
-  mm: padded('minute', 2), m: padded('minute', 1), ss: padded('second', 2), s: padded('second', 1), tt: (ns) => (PARTS.get('hour')!(ns) < 12n ? 'AM' : 'PM'),
-}; // prettier-ignore
+  yyyy: padded('year', 4),
+  yy: (ns) => String(PARTS.get('year')!(ns) % 100n).padStart(2, '0'),
+  y: (ns) => String(PARTS.get('year')!(ns) % 100n),
+  MM: padded('month', 2),
+  M: padded('month', 1),
+  dd: padded('day', 2),
+  d: padded('day', 1),
+  HH: padded('hour', 2),
+  H: padded('hour', 1),
+  hh: (ns) => twelve(ns).padStart(2, '0'),
+  h: twelve,
+  mm: padded('minute', 2),
+  m: padded('minute', 1),
+  ss: padded('second', 2),
+  s: padded('second', 1),
+  tt: (ns) => (PARTS.get('hour')!(ns) < 12n ? 'AM' : 'PM'),
+};
 
 function padded(name: string, digits: number): (ns: bigint) => string {
   return (ns) => String(PARTS.get(name)!(ns)).padStart(digits, '0');
@@ -111,7 +139,9 @@ function made(call: Call): Evaluate {
     const date = new Date(Date.UTC(year, month - 1, day));
     const isDate = year >= 1900 && year <= 2262 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
     if (!isDate || hour < 0 || hour > 23 || minute < 0 || minute > 59) return null;
-    return timeOf(BigInt(date.getTime() + (hour * 60 + minute) * 60_000) * 1_000_000n + BigInt(Math.floor(second * 1e9 + 0.5)));
+    return timeOf(
+      BigInt(date.getTime() + (hour * 60 + minute) * 60_000) * 1_000_000n + BigInt(Math.floor(second * 1e9 + 0.5)),
+    );
   };
 }
 

@@ -50,7 +50,9 @@ export function readTimeFormat(format: string): readonly string[] | undefined {
 /** `d.HH:mm:ss.fff`: its parts in order, texts among them in quotes. Undefined where a letter has no meaning. */
 export function readSpanFormat(format: string): readonly string[] | undefined {
   const parts = format.match(/d{1,8}|H{1,2}|h{1,2}|m{1,2}|s{1,2}|f{1,7}|F{1,7}|[^A-Za-z]/g) ?? [];
-  return parts.join('') === format ? parts.map((part) => (/^[^A-Za-z]$/.test(part) ? `'${part}` : part.replace(/^h/, 'H'))) : undefined;
+  return parts.join('') === format
+    ? parts.map((part) => (/^[^A-Za-z]$/.test(part) ? `'${part}` : part.replace(/^h/, 'H')))
+    : undefined;
 }
 
 /** Each letter of a format: its unit in ns, and how many of it the next larger unit has. */

@@ -33,7 +33,8 @@ function startOf(period: string, time: Sql, call: Call): Sql {
 /** A time some periods later; null where it cannot be held. */
 function later(call: Call, time: Sql, unit: string, count: Sql): Value {
   const ns = UNITS.get(unit);
-  if (ns !== undefined) return timeOf(call, sql`toInt128(toUnixTimestamp64Nano(${time})) + toInt128(${count}) * ${call.params.int(ns)}`);
+  if (ns !== undefined)
+    return timeOf(call, sql`toInt128(toUnixTimestamp64Nano(${time})) + toInt128(${count}) * ${call.params.int(ns)}`);
   const months = sql`toInt64(${count} * ${MONTHS.get(unit)!})`;
   // Months are counted from the year 0; the engine would wrap around outside of its range.
   const year = sql`(toYear(${time}) * 12 + toMonth(${time}) - 1 + ${months})`;
@@ -53,7 +54,12 @@ const begin =
 const end =
   (period: string): Build =>
   (call) => {
-    const next = later(call, startOf(period, call.time(0), call), period, call.count === 2 ? sql`(${call.int(1)} + 1)` : sql`1`);
+    const next = later(
+      call,
+      startOf(period, call.time(0), call),
+      period,
+      call.count === 2 ? sql`(${call.int(1)} + 1)` : sql`1`,
+    );
     return timeOf(call, sql`toInt128(toUnixTimestamp64Nano(${next.facets.datetime!})) - 1`);
   };
 
@@ -87,24 +93,33 @@ function difference(call: Call): Value {
     // As many ends of such units as lie between the two; weeks begin on Sunday.
     const shift = call.params.int(name === 'week' ? 4n * DAY_NS : 0n);
     const shifted = (time: Sql): Sql => sql`(toInt128(toUnixTimestamp64Nano(${time})) + ${shift})`;
-    const index = (time: Sql): Sql => sql`toInt64(intDiv(${shifted(time)} - positiveModulo(${shifted(time)}, toInt128(${ns})), toInt128(${ns})))`;
+    const index = (time: Sql): Sql =>
+      sql`toInt64(intDiv(${shifted(time)} - positiveModulo(${shifted(time)}, toInt128(${ns})), toInt128(${ns})))`;
     return one('int', sql`(${index(a)} - ${index(b)})`);
   }
   const index = (time: Sql): Sql => sql`intDiv(toInt64(toYear(${time})) * 12 + toMonth(${time}) - 1, ${months})`;
   return one('int', sql`(${index(a)} - ${index(b)})`);
-} // prettier-ignore
+}
 
 /** Each part of a format as text. */
 const WRITTEN: Readonly<Record<string, (time: Sql) => Sql>> = {
-  yyyy: (time) => padded(sql`toYear(${time})`, 4), yy: (time) => padded(sql`toYear(${time}) % 100`, 2), y: (time) => sql`toString(toYear(${time}) % 100)`,
-  MM: (time) => padded(sql`toMonth(${time})`, 2), M: (time) => sql`toString(toMonth(${time}))`,
-  dd: (time) => padded(sql`toDayOfMonth(${time})`, 2), d: (time) => sql`toString(toDayOfMonth(${time}))`,
-  HH: (time) => padded(sql`toHour(${time})`, 2), H: (time) => sql`toString(toHour(${time}))`,
-  hh: (time) => padded(twelve(time), 2), h: (time) => sql`toString(${twelve(time)})`,
-  mm: (time) => padded(sql`toMinute(${time})`, 2), m: (time) => sql`toString(toMinute(${time}))`,
-  ss: (time) => padded(sql`toSecond(${time})`, 2), s: (time) => sql`toString(toSecond(${time}))`,
+  yyyy: (time) => padded(sql`toYear(${time})`, 4),
+  yy: (time) => padded(sql`toYear(${time}) % 100`, 2),
+  y: (time) => sql`toString(toYear(${time}) % 100)`,
+  MM: (time) => padded(sql`toMonth(${time})`, 2),
+  M: (time) => sql`toString(toMonth(${time}))`,
+  dd: (time) => padded(sql`toDayOfMonth(${time})`, 2),
+  d: (time) => sql`toString(toDayOfMonth(${time}))`,
+  HH: (time) => padded(sql`toHour(${time})`, 2),
+  H: (time) => sql`toString(toHour(${time}))`,
+  hh: (time) => padded(twelve(time), 2),
+  h: (time) => sql`toString(${twelve(time)})`,
+  mm: (time) => padded(sql`toMinute(${time})`, 2),
+  m: (time) => sql`toString(toMinute(${time}))`,
+  ss: (time) => padded(sql`toSecond(${time})`, 2),
+  s: (time) => sql`toString(toSecond(${time}))`,
   tt: (time) => sql`if(toHour(${time}) < 12, 'AM', 'PM')`,
-}; // prettier-ignore
+};
 const padded = (number: Sql, digits: number): Sql => sql`leftPad(toString(${number}), ${digits}, '0')`;
 const twelve = (time: Sql): Sql => sql`(toHour(${time}) + 11) % 12 + 1`;
 
@@ -144,7 +159,8 @@ function shifted(call: Call, sign: 1n | -1n): Value {
   const { constant } = call.value(0);
   if (typeof constant?.value === 'bigint') {
     const value = call.now + sign * constant.value;
-    if (value >= -2_208_988_800_000_000_000n && value < 2n ** 63n) return constantValue({ type: 'datetime', value }, call.params);
+    if (value >= -2_208_988_800_000_000_000n && value < 2n ** 63n)
+      return constantValue({ type: 'datetime', value }, call.params);
     throw call.fail(0, 'the time is outside of 1900 to 2262');
   }
   const span = sign === 1n ? call.span(0) : sql`negate(${call.span(0)})`;
@@ -192,4 +208,4 @@ export const DATETIMES_SQL: Builders<typeof DATETIMES> = {
   format_datetime: formatted,
   format_timespan: formattedSpan,
   make_datetime: made,
-}; // prettier-ignore
+};

@@ -27,12 +27,13 @@ function redact(call: Call): Evaluate {
     const given = String(call.constant(n).value);
     const pattern = OWN.exec(given);
     if (isRedactionKind(given)) kinds.add(given);
-    else if (pattern) own.push(ownPattern(pattern[1] ?? 'pattern', pattern[2]!, (message, fix) => call.fail(n, message, fix)));
+    else if (pattern)
+      own.push(ownPattern(pattern[1] ?? 'pattern', pattern[2]!, (message, fix) => call.fail(n, message, fix)));
     else throw unknownKind(call, n, given);
   }
   const redactions = [...own, ...detectorsOf(call.count === 1 ? new Set(REDACTION_KINDS) : kinds)];
   return lift1(call.string(0), (text) => redactText(text, redactions));
-} // prettier-ignore
+}
 
 function unknownKind(call: Call, n: number, given: string): Error {
   const near = guess(given, REDACTION_KINDS);
@@ -74,10 +75,15 @@ function readSecret(path: string, fail: (message: string) => Error): string {
 
 function hash(call: Call): Evaluate {
   if (call.count < 2 || call.node(1).kind === 'constant')
-    throw call.fail(0, 'hash wants its key in a transform as env("NAME") or secret_file("/path"): without one, texts can be guessed by their hashes');
+    throw call.fail(
+      0,
+      'hash wants its key in a transform as env("NAME") or secret_file("/path"): without one, texts can be guessed by their hashes',
+    );
   const secret = secretOf(call.node(1), (message) => call.fail(1, message));
-  return lift2(call.string(0), secret, (text, key) => createHmac('sha256', key).update(text).digest('hex').slice(0, 32));
-} // prettier-ignore
+  return lift2(call.string(0), secret, (text, key) =>
+    createHmac('sha256', key).update(text).digest('hex').slice(0, 32),
+  );
+}
 
 export const HIDING_ROWS: Builders<typeof HIDING> = {
   redact,

@@ -5,11 +5,15 @@ import { one, type Value } from '../../../service/query/values/value.ts';
 import type { Builders, Call } from '../../../service/query/values/call.ts';
 
 function hash(call: Call): Value {
-  if (call.types[1] === 'string') throw call.fail(1, 'hash with a key works in transforms only; in a query write hash(value) or hash_sha256');
+  if (call.types[1] === 'string')
+    throw call.fail(1, 'hash with a key works in transforms only; in a query write hash(value) or hash_sha256');
   const text = call.string(0);
   const bits = sql`xxHash64(assumeNotNull(${text}))`;
-  const number = call.count < 2 ? sql`reinterpretAsInt64(${bits})` : sql`toInt64(${bits} % toUInt64(${call.params.int(call.constant(1).value as bigint)}))`;
+  const number =
+    call.count < 2
+      ? sql`reinterpretAsInt64(${bits})`
+      : sql`toInt64(${bits} % toUInt64(${call.params.int(call.constant(1).value as bigint)}))`;
   return one('int', sql`if(isNull(${text}), null, ${number})`);
-} // prettier-ignore
+}
 
 export const HIDING_SQL: Builders<Pick<typeof HIDING, 'hash'>> = { hash };

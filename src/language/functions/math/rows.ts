@@ -17,7 +17,8 @@ function round(call: Call): Evaluate {
   const digits = numberOf(call, 1, 'a number of digits', -15, 15, 0);
   const factor = 10 ** digits;
   // Plus 0: of what rounds to nothing there is no negative.
-  const rounded = (value: number): number => (Math.sign(value) * Math.floor(Math.abs(value) * factor + 0.5)) / factor + 0;
+  const rounded = (value: number): number =>
+    (Math.sign(value) * Math.floor(Math.abs(value) * factor + 0.5)) / factor + 0;
   return byKind((value) => (digits >= 0 ? value : rounded(Number(value))), rounded)(call);
 }
 
@@ -54,7 +55,10 @@ function toHex(call: Call): Evaluate {
 
 export const MATH_ROWS: Builders<typeof MATH> = {
   abs: byKind((value) => wrap64(value < 0n ? -value : value), Math.abs),
-  sign: byKind((value) => (value > 0n ? 1n : value < 0n ? -1n : 0n), (value) => (value > 0 ? 1n : value < 0 ? -1n : 0n)),
+  sign: byKind(
+    (value) => (value > 0n ? 1n : value < 0n ? -1n : 0n),
+    (value) => (value > 0 ? 1n : value < 0 ? -1n : 0n),
+  ),
   floor: byKind(same, (value) => wholeOf(Math.floor(value))),
   ceiling: byKind(same, (value) => wholeOf(Math.ceil(value))),
   round,
@@ -78,7 +82,8 @@ export const MATH_ROWS: Builders<typeof MATH> = {
   pi: () => () => Math.PI,
   rand: (call) => {
     const below = call.count > 0 ? numberOf(call, 0, 'a whole number', 1, Number.MAX_SAFE_INTEGER) : undefined;
-    return (scope) => (below === undefined ? scope.context.random() : BigInt(Math.floor(scope.context.random() * below)));
+    return (scope) =>
+      below === undefined ? scope.context.random() : BigInt(Math.floor(scope.context.random() * below));
   },
   binary_and: (call) => lift2(call.int(0), call.int(1), (a, b) => a & b),
   binary_or: (call) => lift2(call.int(0), call.int(1), (a, b) => a | b),
@@ -94,4 +99,4 @@ export const MATH_ROWS: Builders<typeof MATH> = {
   isint: ofValue((value) => typeof value === 'bigint' || Number.isInteger(value)),
   min_of: extreme((a, b) => a < b),
   max_of: extreme((a, b) => a > b),
-}; // prettier-ignore
+};

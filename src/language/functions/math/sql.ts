@@ -64,9 +64,9 @@ function toHex(call: Call): Value {
 
 export const MATH_SQL: Builders<typeof MATH> = {
   abs: (call) => {
-      const { kind, sql: number } = call.number(0);
-      return one(kind, kind === 'int' ? sql`toInt64(abs(${number}))` : sql`abs(${number})`);
-    },
+    const { kind, sql: number } = call.number(0);
+    return one(kind, kind === 'int' ? sql`toInt64(abs(${number}))` : sql`abs(${number})`);
+  },
   sign: (call) => one('int', sql`toInt64(sign(${call.number(0).sql}))`),
   floor: rounded(sql`floor`),
   ceiling: rounded(sql`ceil`),
@@ -91,7 +91,9 @@ export const MATH_SQL: Builders<typeof MATH> = {
   pi: () => oneRequired('real', sql`pi()`),
   rand: (call) => {
     const below = call.count > 0 ? numberOf(call, 0, 'a whole number', 1, Number.MAX_SAFE_INTEGER) : undefined;
-    return below === undefined ? oneRequired('real', sql`randCanonical()`) : oneRequired('int', sql`toInt64(floor(randCanonical() * ${below}))`);
+    return below === undefined
+      ? oneRequired('real', sql`randCanonical()`)
+      : oneRequired('int', sql`toInt64(floor(randCanonical() * ${below}))`);
   },
   binary_and: bits(sql`bitAnd`),
   binary_or: bits(sql`bitOr`),
@@ -106,8 +108,14 @@ export const MATH_SQL: Builders<typeof MATH> = {
   isfinite: check((value) => sql`isFinite(${value})`),
   isint: (call) => {
     const { int, real: float } = call.value(0).facets;
-    return oneRequired('bool', any([...(int ? [sql`isNotNull(${int})`] : []), ...(float ? [sql`ifNull(isFinite(${float}) and ${float} = trunc(${float}), false)`] : [])]));
+    return oneRequired(
+      'bool',
+      any([
+        ...(int ? [sql`isNotNull(${int})`] : []),
+        ...(float ? [sql`ifNull(isFinite(${float}) and ${float} = trunc(${float}), false)`] : []),
+      ]),
+    );
   },
   min_of: extreme(sql`least`),
   max_of: extreme(sql`greatest`),
-}; // prettier-ignore
+};

@@ -32,7 +32,9 @@ const addressOf = (text: Of<string | null>): Of<number | null> =>
   lift1(text, (found) => (readAddress4(found) ? readNetwork(found)!.first : null));
 
 const within = (call: Call, networks: readonly Network4[]): Evaluate =>
-  lift1(addressOf(call.string(0)), (address) => networks.some(({ first, last }) => address >= first && address <= last));
+  lift1(addressOf(call.string(0)), (address) =>
+    networks.some(({ first, last }) => address >= first && address <= last),
+  );
 
 const isInRange: Build = (call) => within(call, networksOf(call, readNetwork, 'a network such as 10.0.0.0/8'));
 
@@ -88,13 +90,17 @@ function isInRange6(call: Call): Evaluate {
   const networks = networksOf(call, readNetwork6, 'a network such as fd00::/8');
   return lift1(call.string(0), (text) => {
     const address = readNetwork6(text);
-    return address ? networks.some(({ digits, bits }) => leadingBits(address.digits, bits) === leadingBits(digits, bits)) : null;
+    return address
+      ? networks.some(({ digits, bits }) => leadingBits(address.digits, bits) === leadingBits(digits, bits))
+      : null;
   });
 }
 
 /** Decodes forms: `+` is a blank, and text other than `%XX` stays. */
 const decoded = (text: string): string =>
-  text.replaceAll('+', ' ').replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
+  text
+    .replaceAll('+', ' ')
+    .replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
 
 /** Made as JSON text, so that a name such as `__proto__` is a name like any other. */
 function queryObject(query: string): Value {
@@ -105,13 +111,16 @@ function queryObject(query: string): Value {
     const name = decoded(at < 0 ? pair : pair.slice(0, at));
     if (!pairs.has(name)) pairs.set(name, at < 0 ? '' : decoded(pair.slice(at + 1)));
   }
-  return JSON.parse(`{${[...pairs].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`) as Value;
+  return JSON.parse(
+    `{${[...pairs].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`,
+  ) as Value;
 }
 
 const parsedUrl = ofText((text) => {
   const found = URL_PARTS.exec(text);
   if (!found) return null;
-  const [, scheme = '', username = '', password = '', host = '', port = '', path = '', query = '', fragment = ''] = found;
+  const [, scheme = '', username = '', password = '', host = '', port = '', path = '', query = '', fragment = ''] =
+    found;
   return { scheme, host, port, path, username, password, query: queryObject(query), fragment };
 });
 
@@ -122,19 +131,27 @@ const formattedUrl = ofValue((value) => {
     return text === null || text === '' ? '' : `${before}${text}${after}`;
   };
   const { query } = value;
-  const pairs = isObject(query) ? Object.entries(query).map(([name, text]) => `${name}=${heldText(text) ?? ''}`).join('&') : part('query'); // prettier-ignore
+  const pairs = isObject(query)
+    ? Object.entries(query)
+        .map(([name, text]) => `${name}=${heldText(text) ?? ''}`)
+        .join('&')
+    : part('query');
   const user = part('user') || part('username');
   if (part('scheme') === '' || part('host') === '') return null;
   const credentials = user === '' ? '' : `${user}${part('password', ':')}@`;
-  return bounded(`${part('scheme')}://${credentials}${part('host')}${part('port', ':')}${part('path')}${pairs === '' ? '' : `?${pairs}`}${part('fragment', '#')}`);
-}); // prettier-ignore
+  return bounded(
+    `${part('scheme')}://${credentials}${part('host')}${part('port', ':')}${part('path')}${pairs === '' ? '' : `?${pairs}`}${part('fragment', '#')}`,
+  );
+});
 
 export const NETWORK_ROWS: Builders<typeof NETWORK> = {
   parse_ipv4: (call) => lift1(addressOf(call.string(0)), BigInt),
   ipv4_is_private: (call) => within(call, PRIVATE_NETWORKS),
   ipv4_is_in_range: isInRange,
   ipv4_is_in_any_range: isInRange,
-  ipv4_netmask_suffix: ofText((text) => (text.includes('/') && readAddress4(text) ? BigInt(text.split('/')[1]!) : null)),
+  ipv4_netmask_suffix: ofText((text) =>
+    text.includes('/') && readAddress4(text) ? BigInt(text.split('/')[1]!) : null,
+  ),
   parse_ipv4_mask: (call) => {
     const bits = numberOf(call, 1, 'a number of bits', 0, 32);
     return lift1(addressOf(call.string(0)), (address) => BigInt((address & maskOf(bits)) >>> 0));

@@ -54,7 +54,9 @@ function addressDigits(text: string): string | undefined {
 /** The first bits of an address as a text that sorts as they do. */
 export function leadingBits(digits: string, bits: number): string {
   const whole = Math.floor(bits / 4);
-  return digits.slice(0, whole) + (bits % 4 === 0 ? '' : String(Number.parseInt(digits[whole]!, 16) >> (4 - (bits % 4))));
+  return (
+    digits.slice(0, whole) + (bits % 4 === 0 ? '' : String(Number.parseInt(digits[whole]!, 16) >> (4 - (bits % 4))))
+  );
 }
 
 /** Bits of an IPv6 address before the IPv4 one in it. */
@@ -70,11 +72,15 @@ export function readNetwork6(text: string): Network6 | undefined {
   const isIpv4 = PREFIXED_IPV4.test(text);
   if (!isIpv4 && !PREFIXED_IPV6.test(text)) return undefined;
   const [address = '', bits] = text.split('/');
-  return { digits: addressDigits(address)!, bits: bits === undefined ? 128 : Number(bits) + (isIpv4 ? IPV4_IN_IPV6 : 0) };
+  return {
+    digits: addressDigits(address)!,
+    bits: bits === undefined ? 128 : Number(bits) + (isIpv4 ? IPV4_IN_IPV6 : 0),
+  };
 }
 
 /** The same of IPv4. */
-export const readAddress4 = (text: string): Network6 | undefined => (PREFIXED_IPV4.test(text) ? readNetwork6(text) : undefined);
+export const readAddress4 = (text: string): Network6 | undefined =>
+  PREFIXED_IPV4.test(text) ? readNetwork6(text) : undefined;
 
 /** Scheme, user, password, host, port, path, query, fragment; a dot matches line ends, too. */
 export const URL_PATTERN =
@@ -97,7 +103,9 @@ export function readNetwork(text: string): Network4 | undefined {
 /** A network of the addresses that begin with these numbers: `10.1.`, `10.1` or a whole address; undefined for anything else. */
 export function readPrefix(text: string): Network4 | undefined {
   const parts = text.replace(/\.$/, '').split('.');
-  return parts.length > 4 ? undefined : readNetwork(`${[...parts, '0', '0', '0'].slice(0, 4).join('.')}/${parts.length * 8}`);
+  return parts.length > 4
+    ? undefined
+    : readNetwork(`${[...parts, '0', '0', '0'].slice(0, 4).join('.')}/${parts.length * 8}`);
 }
 
 /** The characters between addresses in a text: all that no address has. */

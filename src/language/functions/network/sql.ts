@@ -24,7 +24,8 @@ import type { Build, Builders, Call } from '../../../service/query/values/call.t
 
 const solid = (text: Sql): Sql => sql`ifNull(${text}, '')`;
 const host = (text: Sql): Sql => sql`substringIndex(${solid(text)}, '/', 1)`;
-const isAddress = (text: Sql, pattern: string, { params }: Call): Sql => sql`match(${solid(text)}, ${params.string(pattern)})`;
+const isAddress = (text: Sql, pattern: string, { params }: Call): Sql =>
+  sql`match(${solid(text)}, ${params.string(pattern)})`;
 const isPrefixed = (text: Sql): Sql => sql`position(${solid(text)}, '/') > 0`;
 const prefix = (text: Sql): Sql => sql`toUInt8OrZero(substringIndex(${solid(text)}, '/', -1))`;
 
@@ -34,7 +35,8 @@ const head4 = (text: Sql, bits: Sql, call: Call): Sql =>
   sql`if(${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, intDiv(toInt64(IPv4StringToNumOrDefault(${host(text)})), toInt64(exp2(32 - ${bits}))), null)`;
 
 /** The address, or the first one of the network, as a number; null if invalid. */
-const addressOf = (text: Sql, call: Call): Sql => sql`(${head4(text, bits4(text), call)} * toInt64(exp2(32 - ${bits4(text)})))`;
+const addressOf = (text: Sql, call: Call): Sql =>
+  sql`(${head4(text, bits4(text), call)} * toInt64(exp2(32 - ${bits4(text)})))`;
 
 const within = (address: Sql, networks: readonly Network4[]): Value =>
   one(
@@ -42,15 +44,18 @@ const within = (address: Sql, networks: readonly Network4[]): Value =>
     sql`if(isNull(${address}), null, ${any(networks.map(({ first, last }) => sql`(${address} >= ${first} and ${address} <= ${last})`))})`,
   );
 
-const isInRange: Build = (call) => within(addressOf(call.string(0), call), networksOf(call, readNetwork, 'a network such as 10.0.0.0/8'));
+const isInRange: Build = (call) =>
+  within(addressOf(call.string(0), call), networksOf(call, readNetwork, 'a network such as 10.0.0.0/8'));
 
 /** Whether one of the addresses in a text is in one of the networks. */
-const found = (read: (text: string) => Network4 | undefined, wanted: string): Build => (call) => {
-  const text = call.string(0);
-  const parts = sql`arrayMap(e -> replaceRegexpOne(replaceRegexpOne(e, '^[.]+', ''), '[.]+$', ''), splitByRegexp(${call.params.string(ADDRESS_GAPS)}, ${solid(text)}))`;
-  const isIn = within(addressOf(sql`e`, call), networksOf(call, read, wanted)).facets.bool!;
-  return one('bool', sql`if(isNull(${text}), null, arrayExists(e -> ifNull(${isIn}, false), ${parts}))`);
-}; // prettier-ignore
+const found =
+  (read: (text: string) => Network4 | undefined, wanted: string): Build =>
+  (call) => {
+    const text = call.string(0);
+    const parts = sql`arrayMap(e -> replaceRegexpOne(replaceRegexpOne(e, '^[.]+', ''), '[.]+$', ''), splitByRegexp(${call.params.string(ADDRESS_GAPS)}, ${solid(text)}))`;
+    const isIn = within(addressOf(sql`e`, call), networksOf(call, read, wanted)).facets.bool!;
+    return one('bool', sql`if(isNull(${text}), null, arrayExists(e -> ifNull(${isIn}, false), ${parts}))`);
+  };
 
 /** An IPv4 address of a number or a text, of the network of so many leading bits the first one. */
 function written(call: Call): Value {
@@ -63,17 +68,23 @@ function written(call: Call): Value {
 
 function formattedUrl(call: Call): Value {
   const json = jsonText(call.value(0));
-  const part = (name: string): Sql => sql`${textOf(sql`JSONExtractRaw(ifNull(${json}, ''), ${call.params.string(name)})`)}`;
-  const prefixed = (before: string, text: Sql, after = ''): Sql => sql`if(${text} = '', '', concat(${call.params.string(before)}, ${text}, ${call.params.string(after)}))`;
-  const made = once('ur', ['scheme', 'host', 'user', 'username', 'password', 'port', 'path', 'query', 'fragment'].map(part), ([scheme, host, user, username, password, port, path, query, fragment]) => {
-    const pairs = sql`arrayStringConcat(arrayMap(e -> concat(e.1, '=', ${textOf(sql`e.2`)}), JSONExtractKeysAndValuesRaw(${query!})), '&')`;
-    const name = sql`if(${user!} = '', ${username!}, ${user!})`;
-    const credentials = sql`if(${name} = '', '', concat(${name}, ${prefixed(':', password!)}, '@'))`;
-    const whole = sql`concat(${scheme!}, '://', ${credentials}, ${host!}, ${prefixed(':', port!)}, ${path!}, ${prefixed('?', sql`if(startsWith(${query!}, '{'), ${pairs}, ${query!})`)}, ${prefixed('#', fragment!)})`;
-    return sql`if(${scheme!} = '' or ${host!} = '', null, ${whole})`;
-  });
+  const part = (name: string): Sql =>
+    sql`${textOf(sql`JSONExtractRaw(ifNull(${json}, ''), ${call.params.string(name)})`)}`;
+  const prefixed = (before: string, text: Sql, after = ''): Sql =>
+    sql`if(${text} = '', '', concat(${call.params.string(before)}, ${text}, ${call.params.string(after)}))`;
+  const made = once(
+    'ur',
+    ['scheme', 'host', 'user', 'username', 'password', 'port', 'path', 'query', 'fragment'].map(part),
+    ([scheme, host, user, username, password, port, path, query, fragment]) => {
+      const pairs = sql`arrayStringConcat(arrayMap(e -> concat(e.1, '=', ${textOf(sql`e.2`)}), JSONExtractKeysAndValuesRaw(${query!})), '&')`;
+      const name = sql`if(${user!} = '', ${username!}, ${user!})`;
+      const credentials = sql`if(${name} = '', '', concat(${name}, ${prefixed(':', password!)}, '@'))`;
+      const whole = sql`concat(${scheme!}, '://', ${credentials}, ${host!}, ${prefixed(':', port!)}, ${path!}, ${prefixed('?', sql`if(startsWith(${query!}, '{'), ${pairs}, ${query!})`)}, ${prefixed('#', fragment!)})`;
+      return sql`if(${scheme!} = '' or ${host!} = '', null, ${whole})`;
+    },
+  );
   return one('string', sql`if(startsWith(ifNull(${json}, ''), '{'), ${made}, null)`);
-} // prettier-ignore
+}
 
 /** The leading bits of both addresses. */
 function heads(call: Call): readonly [Sql, Sql] {
@@ -97,14 +108,21 @@ function heads6(call: Call): readonly [Sql, Sql] {
   return [head6(a, bits, call), head6(b, bits, call)];
 }
 
-const comparedBy = (build: (call: Call) => readonly [Sql, Sql]) => (call: Call): Value => {
-  const [a, b] = build(call);
-  return one('int', sql`if(isNull(${a}) or isNull(${b}), null, toInt64(multiIf(${a} = ${b}, 0, ${a} < ${b}, -1, 1)))`);
-}; // prettier-ignore
-const matchedBy = (build: (call: Call) => readonly [Sql, Sql]) => (call: Call): Value => {
-  const [a, b] = build(call);
-  return one('bool', sql`(${a} = ${b})`);
-}; // prettier-ignore
+const comparedBy =
+  (build: (call: Call) => readonly [Sql, Sql]) =>
+  (call: Call): Value => {
+    const [a, b] = build(call);
+    return one(
+      'int',
+      sql`if(isNull(${a}) or isNull(${b}), null, toInt64(multiIf(${a} = ${b}, 0, ${a} < ${b}, -1, 1)))`,
+    );
+  };
+const matchedBy =
+  (build: (call: Call) => readonly [Sql, Sql]) =>
+  (call: Call): Value => {
+    const [a, b] = build(call);
+    return one('bool', sql`(${a} = ${b})`);
+  };
 
 function isInRange6(call: Call): Value {
   const tests = networksOf(call, readNetwork6, 'a network such as fd00::/8').map(({ digits, bits }) => {
@@ -137,10 +155,12 @@ function parsedUrl(call: Call): Value {
   const groups = sql`extractGroups(${text}, ${call.params.string(`(?s)${URL_PATTERN}`)})`;
   const group = (n: number): Sql => sql`${groups}[${n}]`;
   const names = ['scheme', 'username', 'password', 'host', 'port', 'path'] as const;
-  const plain = (['scheme', 'host', 'port', 'path', 'username', 'password'] as const).map((name) => sql`${call.params.string(`"${name}":`)}, ${jsonString(group(names.indexOf(name) + 1))}`);
+  const plain = (['scheme', 'host', 'port', 'path', 'username', 'password'] as const).map(
+    (name) => sql`${call.params.string(`"${name}":`)}, ${jsonString(group(names.indexOf(name) + 1))}`,
+  );
   const json = sql`concat('{', ${list(plain.flatMap((part) => [part, sql`','`]))}, '"query":', ${queryObject(group(7))}, ',"fragment":', ${jsonString(group(8))}, '}')`;
   return one('json', sql`if(empty(${groups}), null, ${json})`);
-} // prettier-ignore
+}
 
 export const NETWORK_SQL: Builders<typeof NETWORK> = {
   parse_ipv4: (call) => one('int', addressOf(call.string(0), call)),
@@ -149,10 +169,16 @@ export const NETWORK_SQL: Builders<typeof NETWORK> = {
   ipv4_is_in_any_range: isInRange,
   ipv4_netmask_suffix: (call) => {
     const text = call.string(0);
-    return one('int', sql`if(${isPrefixed(text)} and ${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, toInt64(${prefix(text)}), null)`);
+    return one(
+      'int',
+      sql`if(${isPrefixed(text)} and ${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, toInt64(${prefix(text)}), null)`,
+    );
   },
   parse_ipv4_mask: (call) =>
-    one('int', sql`bitAnd(${addressOf(call.string(0), call)}, ${maskOf(numberOf(call, 1, 'a number of bits', 0, 32))})`),
+    one(
+      'int',
+      sql`bitAnd(${addressOf(call.string(0), call)}, ${maskOf(numberOf(call, 1, 'a number of bits', 0, 32))})`,
+    ),
   format_ipv4: written,
   format_ipv4_mask: (call) =>
     one(
@@ -173,5 +199,8 @@ export const NETWORK_SQL: Builders<typeof NETWORK> = {
   parse_url: parsedUrl,
   format_url: formattedUrl,
   parse_urlquery: (call) =>
-    one('json', sql`if(isNull(${call.string(0)}), null, ${queryObject(sql`trimLeft(ifNull(${call.string(0)}, ''), '?')`)})`),
+    one(
+      'json',
+      sql`if(isNull(${call.string(0)}), null, ${queryObject(sql`trimLeft(ifNull(${call.string(0)}, ''), '?')`)})`,
+    ),
 };

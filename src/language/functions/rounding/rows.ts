@@ -14,12 +14,21 @@ function bin(call: Call): Evaluate {
     const found = value(scope);
     if (found instanceof DateTime) return ns === 0n ? null : new DateTime(wrap64(found.ns - modulo(found.ns, ns)));
     if (type === 'timespan') {
-      const span = found instanceof TimeSpan ? found.ns : typeof found === 'bigint' ? found : typeof found === 'number' ? wholeOf(found) : null;
+      const span =
+        found instanceof TimeSpan
+          ? found.ns
+          : typeof found === 'bigint'
+            ? found
+            : typeof found === 'number'
+              ? wholeOf(found)
+              : null;
       return span === null ? null : spanOf(wrap64(span - modulo(span, ns)));
     }
     if (typeof found === 'bigint' && typeof size === 'bigint') return wrap64(found - modulo(found, size));
-    return typeof found === 'bigint' || typeof found === 'number' ? Math.floor(Number(found) / Number(size)) * Number(size) : null;
+    return typeof found === 'bigint' || typeof found === 'number'
+      ? Math.floor(Number(found) / Number(size)) * Number(size)
+      : null;
   };
-} // prettier-ignore
+}
 
 export const ROUNDING_ROWS: Builders<Omit<typeof ROUNDING, 'bin_auto'>> = { bin };

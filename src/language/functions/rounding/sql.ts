@@ -14,9 +14,11 @@ function bin(call: Call): Value {
   const value = call.value(0);
   const keep = value.required ? oneRequired : one;
   if (value.facets.datetime) return keep('datetime', binTime(value.facets.datetime, call.span(1)));
-  if (type === 'timespan') return keep('timespan', sql`(${call.span(0)} - positiveModulo(${call.span(0)}, ${call.span(1)}))`);
+  if (type === 'timespan')
+    return keep('timespan', sql`(${call.span(0)} - positiveModulo(${call.span(0)}, ${call.span(1)}))`);
   const number = call.number(0);
-  if (number.kind === 'int' && type === 'int') return keep('int', sql`(${number.sql} - positiveModulo(${number.sql}, ${call.int(1)}))`);
+  if (number.kind === 'int' && type === 'int')
+    return keep('int', sql`(${number.sql} - positiveModulo(${number.sql}, ${call.int(1)}))`);
   return keep('real', sql`(floor(${number.sql} / ${call.real(1)}) * ${call.real(1)})`);
 }
 

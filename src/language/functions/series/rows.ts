@@ -5,7 +5,8 @@ import type { Value } from '../../../shaping/rows/values/value.ts';
 import { identityOf, itemOf, ofArrays, type Items } from '../arrays/rows.ts';
 
 /** Null unless it is a number. */
-const realOf = (item: Value): number | null => (typeof item === 'number' || typeof item === 'bigint' ? Number(item) : null);
+const realOf = (item: Value): number | null =>
+  typeof item === 'number' || typeof item === 'bigint' ? Number(item) : null;
 const finite = (value: number): Value => (Number.isFinite(value) ? value + 0 : null);
 
 /** Item by item of two arrays, or of an array and a number. */
@@ -33,7 +34,8 @@ const ofItems =
 function stats(items: Items): Value {
   const all = items.map(realOf);
   const found = all.filter((item) => item !== null);
-  if (found.length === 0) return { min: null, min_idx: null, max: null, max_idx: null, avg: null, variance: null, stdev: null };
+  if (found.length === 0)
+    return { min: null, min_idx: null, max: null, max_idx: null, avg: null, variance: null, stdev: null };
   const [min, max] = [Math.min(...found), Math.max(...found)];
   const avg = found.reduce((sum, item) => sum + item, 0) / found.length;
   const variance = found.reduce((sum, item) => sum + (item - avg) ** 2, 0) / Math.max(found.length - 1, 1);
@@ -42,7 +44,10 @@ function stats(items: Items): Value {
 
 /** `build` gets the items and which of them are missing. */
 const filled =
-  (missingAt: number, build: (items: Items, isMissing: (item: Value) => boolean, call: readonly Value[]) => Value): Build =>
+  (
+    missingAt: number,
+    build: (items: Items, isMissing: (item: Value) => boolean, call: readonly Value[]) => Value,
+  ): Build =>
   (call: Call): Evaluate => {
     const others = Array.from({ length: call.count - 1 }, (_, n) => call.value(n + 1));
     return ofArrays([call.value(0)], ([items], scope) => {
@@ -61,7 +66,9 @@ function forward(items: Items, isMissing: (item: Value) => boolean): Items {
 function linear(items: Items, isMissing: (item: Value) => boolean, [, edges, constant = 0n]: readonly Value[]): Value {
   const places = items.map((item, n): number => (isMissing(item) ? -1 : n));
   const before = forward(places.map(BigInt), (place) => place === -1n).map(Number);
-  const after = forward(places.toReversed().map(BigInt), (place) => place === -1n).map(Number).toReversed(); // prettier-ignore
+  const after = forward(places.toReversed().map(BigInt), (place) => place === -1n)
+    .map(Number)
+    .toReversed();
   return items.map((item, n) => {
     const [from, to] = [before[n]!, after[n]!];
     if (!isMissing(item)) return item;
@@ -86,7 +93,9 @@ export const SERIES_ROWS: Builders<typeof SERIES> = {
   series_abs: ofItems((items) => items.map((item) => (realOf(item) === null ? null : Math.abs(realOf(item)!)))),
   series_sum: ofItems((items) => items.reduce<number>((sum, item) => sum + (realOf(item) ?? 0), 0)),
   series_stats: ofItems(stats),
-  series_fill_const: filled(2, (items, isMissing, [value = null]) => items.map((item) => (isMissing(item) ? value : item))),
+  series_fill_const: filled(2, (items, isMissing, [value = null]) =>
+    items.map((item) => (isMissing(item) ? value : item)),
+  ),
   series_fill_forward: filled(1, forward),
   series_fill_backward: filled(1, (items, isMissing) => forward(items.toReversed(), isMissing).toReversed()),
   series_fill_linear: filled(1, linear),

@@ -20,7 +20,9 @@ const paired =
         sql`if(${isArray(json)}, arrayMap(e -> ${real(sql`e`)}, ${rawItems(json)}), arrayWithConstant(length(${rawItems(other)}), ${number}))`;
       const items = once('si', [side(a!, x!, b!), side(b!, y!, a!)], ([left, right]) => {
         const size = sql`least(length(${left!}), length(${right!}))`;
-        return arrayOf(sql`arrayMap((l, r) -> ${text(build)}, arraySlice(${left!}, 1, ${size}), arraySlice(${right!}, 1, ${size}))`);
+        return arrayOf(
+          sql`arrayMap((l, r) -> ${text(build)}, arraySlice(${left!}, 1, ${size}), arraySlice(${right!}, 1, ${size}))`,
+        );
       });
       const given = (json: Sql, number: Sql): Sql => sql`(${isArray(json)} or isNotNull(${number}))`;
       return sql`if((${isArray(a!)} or ${isArray(b!)}) and ${given(a!, x!)} and ${given(b!, y!)}, ${items}, null)`;
@@ -31,27 +33,45 @@ const paired =
 const ofFirst =
   (kind: 'json' | 'real', build: (items: Sql) => Sql): Build =>
   (call) =>
-    one(kind, ofItems([call.value(0)], [], ([items]) => build(items!))); // prettier-ignore
+    one(
+      kind,
+      ofItems([call.value(0)], [], ([items]) => build(items!)),
+    );
 
 function stats(items: Sql): Sql {
   return once('st', [sql`arrayMap(e -> ${real(sql`e`)}, ${items})`], ([all]) =>
     once('sf', [sql`arrayMap(e -> assumeNotNull(e), arrayFilter(e -> isNotNull(e), ${all!}))`], ([found]) =>
       once('sa', [sql`arrayAvg(${found!})`], ([avg]) =>
-        once('sv', [sql`arraySum(e -> pow(e - ${avg!}, 2), ${found!}) / greatest(length(${found!}) - 1, 1)`], ([variance]) => {
-          const place = (value: Sql): Sql => sql`toString(indexOf(${all!}, ${value}) - 1)`;
-          const [min, max] = [sql`arrayMin(${found!})`, sql`arrayMax(${found!})`];
-          const text = sql`concat('{"min":', toString(${min}), ',"min_idx":', ${place(min)}, ',"max":', toString(${max}), ',"max_idx":', ${place(max)}, ',"avg":', toString(${avg!}), ',"variance":', toString(${variance!}), ',"stdev":', toString(sqrt(${variance!})), '}')`;
-          return sql`if(empty(${found!}), '{"min":null,"min_idx":null,"max":null,"max_idx":null,"avg":null,"variance":null,"stdev":null}', ${text})`;
-        }))));
-} // prettier-ignore
+        once(
+          'sv',
+          [sql`arraySum(e -> pow(e - ${avg!}, 2), ${found!}) / greatest(length(${found!}) - 1, 1)`],
+          ([variance]) => {
+            const place = (value: Sql): Sql => sql`toString(indexOf(${all!}, ${value}) - 1)`;
+            const [min, max] = [sql`arrayMin(${found!})`, sql`arrayMax(${found!})`];
+            const text = sql`concat('{"min":', toString(${min}), ',"min_idx":', ${place(min)}, ',"max":', toString(${max}), ',"max_idx":', ${place(max)}, ',"avg":', toString(${avg!}), ',"variance":', toString(${variance!}), ',"stdev":', toString(sqrt(${variance!})), '}')`;
+            return sql`if(empty(${found!}), '{"min":null,"min_idx":null,"max":null,"max_idx":null,"avg":null,"variance":null,"stdev":null}', ${text})`;
+          },
+        ),
+      ),
+    ),
+  );
+}
 
 /** `build` gets the items, the value of a missing one, and the other arguments as items. */
 const filled =
   (missingAt: number, build: (items: Sql, missing: Sql, given: readonly Sql[], call: Call) => Sql): Build =>
   (call) => {
     const others = Array.from({ length: call.count - 1 }, (_, n) => call.value(n + 1));
-    return one('json', ofItems([call.value(0)], [], ([items], _, given) => arrayOf(build(items!, given[missingAt - 1] ?? sql`'null'`, given, call)), others));
-  }; // prettier-ignore
+    return one(
+      'json',
+      ofItems(
+        [call.value(0)],
+        [],
+        ([items], _, given) => arrayOf(build(items!, given[missingAt - 1] ?? sql`'null'`, given, call)),
+        others,
+      ),
+    );
+  };
 
 function linear(items: Sql, missing: Sql, [, edges, constant]: readonly Sql[]): Sql {
   const places = sql`arrayMap((e, n) -> if(e = ${missing}, 0, toInt64(n)), ${items}, arrayEnumerate(${items}))`;
@@ -73,11 +93,16 @@ export const SERIES_SQL: Builders<typeof SERIES> = {
   series_less_equals: paired(sql`(l <= r)`, boolText),
   series_greater: paired(sql`(l > r)`, boolText),
   series_greater_equals: paired(sql`(l >= r)`, boolText),
-  series_abs: ofFirst('json', (items) => arrayOf(sql`arrayMap(e -> ${numberText(sql`abs(${real(sql`e`)})`)}, ${items})`)),
+  series_abs: ofFirst('json', (items) =>
+    arrayOf(sql`arrayMap(e -> ${numberText(sql`abs(${real(sql`e`)})`)}, ${items})`),
+  ),
   series_sum: ofFirst('real', (items) => sql`arraySum(arrayMap(e -> toFloat64OrZero(e), ${items}))`),
   series_stats: ofFirst('json', stats),
-  series_fill_const: filled(2, (items, missing, [value]) => sql`arrayMap(e -> if(e = ${missing}, ${value!}, e), ${items})`),
+  series_fill_const: filled(
+    2,
+    (items, missing, [value]) => sql`arrayMap(e -> if(e = ${missing}, ${value!}, e), ${items})`,
+  ),
   series_fill_forward: filled(1, (items, missing) => sql`arrayFill(e -> e != ${missing}, ${items})`),
   series_fill_backward: filled(1, (items, missing) => sql`arrayReverseFill(e -> e != ${missing}, ${items})`),
   series_fill_linear: filled(1, linear),
-}; // prettier-ignore
+};

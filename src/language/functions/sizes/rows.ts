@@ -11,13 +11,18 @@ function format(call: Call): Evaluate {
   const step = stepOf(call, 3);
   const fixed = unitOf(call, 2, step);
   return lift1(call.real(0), (value) => {
-    const power = fixed?.power ?? Math.max(UNITS.findLastIndex((_, n) => Math.abs(value) >= step ** n), 0);
+    const power =
+      fixed?.power ??
+      Math.max(
+        UNITS.findLastIndex((_, n) => Math.abs(value) >= step ** n),
+        0,
+      );
     const size = value / (fixed?.step ?? step) ** power;
     if (!(Math.abs(size) < MOST_SIZE)) return null;
     const text = size.toFixed(digits);
     return `${digits === 0 ? text : trimEndOf(trimEndOf(text, '0'), '.')} ${fixed?.name ?? UNITS[power]}`;
   });
-} // prettier-ignore
+}
 
 const SIZE = new RegExp(SIZE_PATTERN);
 

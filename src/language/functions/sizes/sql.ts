@@ -18,22 +18,30 @@ function format(call: Call): Value {
       return sql`if(abs(${size}) < ${MOST_SIZE}, concat(${short}, ${call.params.string(` ${name}`)}), null)`;
     };
     if (fixed) return inUnit(fixed.name, fixed.step, fixed.power);
-    const larger = UNITS.map((name, power) => ({ name, power })).slice(1).toReversed();
-    const branches = larger.map(({ name, power }) => sql`abs(${value!}) >= pow(${step}, ${power}), ${inUnit(name, step, power)}`);
+    const larger = UNITS.map((name, power) => ({ name, power }))
+      .slice(1)
+      .toReversed();
+    const branches = larger.map(
+      ({ name, power }) => sql`abs(${value!}) >= pow(${step}, ${power}), ${inUnit(name, step, power)}`,
+    );
     return sql`multiIf(${joinSql(branches, sql`, `)}, ${inUnit(UNITS[0], step, 0)})`;
   });
   return one('string', written);
-} // prettier-ignore
+}
 
 function parse(call: Call): Value {
   const units = [...namedUnits(stepOf(call, 1))];
   const names = list(units.map(([name]) => call.params.string(name)));
   const sizes = list(units.map(([, [step, power]]) => sql`toFloat64(pow(${step}, ${power}))`));
-  const read = once('sz', [sql`extractGroups(ifNull(${call.string(0)}, ''), ${call.params.string(SIZE_PATTERN)})`], ([parts]) => {
-    const bytes = sql`toFloat64OrNull(${parts!}[1]) * transform(lower(${parts!}[2]), [${names}], [${sizes}], 0.)`;
-    return sql`ifNull(accurateCastOrNull(trunc(${bytes}), 'Int64'), 0)`;
-  });
+  const read = once(
+    'sz',
+    [sql`extractGroups(ifNull(${call.string(0)}, ''), ${call.params.string(SIZE_PATTERN)})`],
+    ([parts]) => {
+      const bytes = sql`toFloat64OrNull(${parts!}[1]) * transform(lower(${parts!}[2]), [${names}], [${sizes}], 0.)`;
+      return sql`ifNull(accurateCastOrNull(trunc(${bytes}), 'Int64'), 0)`;
+    },
+  );
   return one('int', sql`if(isNull(${call.string(0)}), null, ${read})`);
-} // prettier-ignore
+}
 
 export const SIZES_SQL: Builders<typeof SIZES> = { format_bytes: format, parse_bytes: parse };

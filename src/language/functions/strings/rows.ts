@@ -4,7 +4,15 @@ import { createHash } from 'node:crypto';
 import { ANSI_PATTERN, PATH_PATTERN, translation, type STRINGS } from './spec.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
 import { lift1, lift2, lift3, ofText } from '../../../shaping/rows/call/lift.ts';
-import { bounded, checkLength, compareText, countOf, indexOf, lengthOf, substring } from '../../../shaping/rows/values/text.ts';
+import {
+  bounded,
+  checkLength,
+  compareText,
+  countOf,
+  indexOf,
+  lengthOf,
+  substring,
+} from '../../../shaping/rows/values/text.ts';
 import { wholeOf, type Value } from '../../../shaping/rows/values/value.ts';
 import { compileRegex, regexArgument, type Regex } from '../../../shaping/rows/call/regex.ts';
 import { countGroups } from '../../operators/parse/pattern.ts';
@@ -19,7 +27,8 @@ const titled = (text: string): string => {
 };
 
 const RESERVED: Readonly<Record<string, string>> = { '!': '%21', "'": '%27', '(': '%28', ')': '%29', '*': '%2A' };
-const encodeUrl = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll(/[!'()*]/g, (char) => RESERVED[char]!);
+const encodeUrl = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replaceAll(/[!'()*]/g, (char) => RESERVED[char]!);
 
 /** Text other than %XX stays; invalid UTF-8 becomes U+FFFD. */
 function decodeUrl(text: string): string {
@@ -34,7 +43,8 @@ function decodeBase64(text: string): string | null {
   return (isUtf8(bytes) && bytes.toString()) || null;
 }
 
-const quoteRegex = (text: string): string => text.replaceAll('\0', String.raw`\0`).replaceAll(/[\\|()^$.[\]?*+{:-]/g, String.raw`\$&`);
+const quoteRegex = (text: string): string =>
+  text.replaceAll('\0', String.raw`\0`).replaceAll(/[\\|()^$.[\]?*+{:-]/g, String.raw`\$&`);
 
 function sub(call: Call): Evaluate {
   const length: Of<bigint | null> = call.count > 2 ? call.int(2) : () => 2n ** 62n;
@@ -44,10 +54,12 @@ function sub(call: Call): Evaluate {
 }
 
 /** A place from 0 on; below 0 it counts from the end. */
-const placeIn = (text: string, place: bigint): number => clamped(place < 0n ? BigInt(lengthOf(text)) + place : place, text.length);
+const placeIn = (text: string, place: bigint): number =>
+  clamped(place < 0n ? BigInt(lengthOf(text)) + place : place, text.length);
 
 /** From 0 up to a length. */
-const clamped = (value: bigint, length: number): number => (value < 0n ? 0 : value > BigInt(length) ? length : Number(value));
+const clamped = (value: bigint, length: number): number =>
+  value < 0n ? 0 : value > BigInt(length) ? length : Number(value);
 
 function joined(call: Call, from: number, delimiter: (scope: Parameters<Evaluate>[0]) => string): Evaluate {
   const parts = Array.from({ length: call.count - from }, (_, n) => call.string(n + from));
@@ -61,12 +73,17 @@ function joinedBy(call: Call): Evaluate {
 
 function repeat(call: Call): Evaluate {
   const delimiter: Of<string | null> = call.count > 2 ? call.string(2) : () => '';
-  return lift3(call.string(0), call.int(1), (scope) => delimiter(scope) ?? '', (text, times, between) => {
-    const count = clamped(times, 1024);
-    checkLength((text.length + between.length) * count);
-    return count === 0 ? '' : (text + between).repeat(count - 1) + text;
-  });
-} // prettier-ignore
+  return lift3(
+    call.string(0),
+    call.int(1),
+    (scope) => delimiter(scope) ?? '',
+    (text, times, between) => {
+      const count = clamped(times, 1024);
+      checkLength((text.length + between.length) * count);
+      return count === 0 ? '' : (text + between).repeat(count - 1) + text;
+    },
+  );
+}
 
 function split(call: Call): Evaluate {
   const by = String(call.constant(1).value);
@@ -82,19 +99,28 @@ function find(call: Call): Evaluate {
 
 function findRegex(call: Call): Evaluate {
   const [regex, text] = [regexArgument(call, 1), call.string(0)];
-  const [from, nth, length] = [0n, 1n, -1n].map((absent, n): Of<bigint | null> => (call.count > n + 2 ? call.int(n + 2) : () => absent));
+  const [from, nth, length] = [0n, 1n, -1n].map((absent, n): Of<bigint | null> =>
+    call.count > n + 2 ? call.int(n + 2) : () => absent,
+  );
   return (scope) => {
-    const [pattern, value, begin, occurrence, limit] = [regex(scope), text(scope), from!(scope), nth!(scope), length!(scope)];
+    const [pattern, value, begin, occurrence, limit] = [
+      regex(scope),
+      text(scope),
+      from!(scope),
+      nth!(scope),
+      length!(scope),
+    ];
     if (pattern === undefined || value === null || begin === null || occurrence === null || limit === null) return null;
     if (occurrence < 1n || limit < -1n) return null;
     const all = lengthOf(value);
     const first = clamped(begin < 0n ? BigInt(all) + begin : begin, all);
     const window = substring(value, first, limit === -1n ? all : clamped(limit, all));
     let left = occurrence;
-    for (const { start, end } of pattern.matches(window)) if (end > start && --left === 0n) return BigInt(first + lengthOf(window.slice(0, start)));
+    for (const { start, end } of pattern.matches(window))
+      if (end > start && --left === 0n) return BigInt(first + lengthOf(window.slice(0, start)));
     return -1n;
   };
-} // prettier-ignore
+}
 
 function replaceString(call: Call): Evaluate {
   return lift3(call.string(0), call.string(1), call.string(2), (from, to, text) => {
@@ -133,9 +159,12 @@ const ANSI_ESCAPES = new RegExp(ANSI_PATTERN, 'g');
 const PATH_PARTS = new RegExp(PATH_PATTERN, 's');
 
 function pathParts(text: string): Value {
-  const [, Scheme = '', folder = '', RootPath = '', Filename = '', AlternateDataStreamName = ''] = PATH_PARTS.exec(text)!;
+  const [, Scheme = '', folder = '', RootPath = '', Filename = '', AlternateDataStreamName = ''] =
+    PATH_PARTS.exec(text)!;
   const DirectoryPath = folder.length > 1 ? folder.replace(/[\\/]$/, '') : folder;
-  const DirectoryName = DirectoryPath.slice(1 + Math.max(...['\\', '/', ':'].map((sign) => DirectoryPath.lastIndexOf(sign))));
+  const DirectoryName = DirectoryPath.slice(
+    1 + Math.max(...['\\', '/', ':'].map((sign) => DirectoryPath.lastIndexOf(sign))),
+  );
   const Extension = Filename.includes('.') ? Filename.slice(Filename.lastIndexOf('.') + 1) : '';
   return { Scheme, RootPath, DirectoryPath, DirectoryName, Filename, Extension, AlternateDataStreamName };
 }
@@ -175,11 +204,18 @@ function countOfRegex(call: Call): Evaluate {
 /** `$1` and `${1}` insert groups, `$0` the whole match; `\\` is a backslash to the service's engine. */
 function replaceRegex(call: Call): Evaluate {
   const rewrite = String(call.constant(1).value);
-  const parts = rewrite.split(/\$(?:(\d)|\{(\d)\})/).map((part, n) => ({ part, kind: n % 3 })).filter(({ part }) => part !== undefined);
+  const parts = rewrite
+    .split(/\$(?:(\d)|\{(\d)\})/)
+    .map((part, n) => ({ part, kind: n % 3 }))
+    .filter(({ part }) => part !== undefined);
   return ofRegex(call, 2, (text, regex) =>
-    bounded(regex.replace(text, ({ groups }) => parts.map(({ part, kind }) => (kind === 0 ? part : (groups[Number(part)] ?? ''))).join(''))),
+    bounded(
+      regex.replace(text, ({ groups }) =>
+        parts.map(({ part, kind }) => (kind === 0 ? part : (groups[Number(part)] ?? ''))).join(''),
+      ),
+    ),
   );
-} // prettier-ignore
+}
 
 function extract(call: Call): Evaluate {
   const group = groupOf(call);
@@ -191,9 +227,11 @@ function extractAll(call: Call): Evaluate {
   const groups = groupsOf(call, countGroups(String(call.constant(0).value)));
   const [only] = groups;
   return ofRegex(call, call.count - 1, (text, regex) =>
-    Array.from(regex.matches(text), (match) => (groups.length === 1 ? (match.groups[only!] ?? '') : groups.map((group) => match.groups[group] ?? ''))),
+    Array.from(regex.matches(text), (match) =>
+      groups.length === 1 ? (match.groups[only!] ?? '') : groups.map((group) => match.groups[group] ?? ''),
+    ),
   );
-} // prettier-ignore
+}
 
 /** The characters of a set removed from the ends of a text. */
 const trim =
@@ -215,7 +253,9 @@ const trimRegex =
   (call) => {
     const unit = `(?:${String(call.constant(0).value)})+`;
     const fail = (message: string): Error => call.fail(0, message);
-    const sides = [...(start ? [`(?s)^(?:${unit})`] : []), ...(end ? [`(?s)(?:${unit})$`] : [])].map((side) => compileRegex(side, fail));
+    const sides = [...(start ? [`(?s)^(?:${unit})`] : []), ...(end ? [`(?s)(?:${unit})$`] : [])].map((side) =>
+      compileRegex(side, fail),
+    );
     return lift1(call.string(1), (text) => sides.reduce((result, side) => side.replace(result, () => ''), text));
   };
 
@@ -225,7 +265,7 @@ export const STRINGS_ROWS: Builders<typeof STRINGS> = {
   tolower: ofText((text) => text.toLowerCase()),
   toupper: ofText((text) => text.toUpperCase()),
   totitle: ofText(titled),
-  reverse: ofText((text) => Array.from(text).reverse().join('')), // prettier-ignore
+  reverse: ofText((text) => Array.from(text).reverse().join('')),
   trim_space: ofText((text) => trimEndOf(text.replace(/^[\t\n\f\r ]+/, ''), '\t\n\f\r ')),
   url_encode: ofText((text) => bounded(encodeUrl(text))),
   url_decode: ofText(decodeUrl),

@@ -49,13 +49,18 @@ export const STRINGS = {
 } satisfies FunctionTable; // prettier-ignore
 
 /** Control sequences, strings for the terminal, and what else follows an escape, as ECMA-48 has them; for both back ends. */
-export const ANSI_PATTERN = '(?:\u001b\\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[\\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\\\)|\u001b[ -/]*[0-~]';
+export const ANSI_PATTERN =
+  '(?:\u001b\\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[\\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\\\)|\u001b[ -/]*[0-~]';
 
 /** Scheme, directory with its slash, drive, file name, name of a data stream; fits every text. */
-export const PATH_PATTERN = '^(?:([A-Za-z][A-Za-z0-9+.-]*)://)?((?:([A-Za-z]:))?(?:.*[\\\\/])?)([^\\\\/:]*)(?::([^\\\\/]*))?$';
+export const PATH_PATTERN =
+  '^(?:([A-Za-z][A-Za-z0-9+.-]*)://)?((?:([A-Za-z]:))?(?:.*[\\\\/])?)([^\\\\/:]*)(?::([^\\\\/]*))?$';
 
 /** A map of characters, as two texts of the same length. */
-export function translation(from: string, to: string): { readonly from: readonly string[]; readonly to: readonly string[] } {
+export function translation(
+  from: string,
+  to: string,
+): { readonly from: readonly string[]; readonly to: readonly string[] } {
   const [search, replace] = [Array.from(from), Array.from(to)];
   const pairs = new Map<string, string>();
   for (const [n, char] of search.entries()) if (!pairs.has(char)) pairs.set(char, replace[n] ?? replace.at(-1) ?? '');

@@ -20,7 +20,8 @@ const all = (call: Call, from: number): Sql[] =>
   Array.from({ length: call.count - from }, (_, n) => sql`ifNull(${call.string(n + from)}, '')`);
 
 /** JSON array of an array of strings. */
-const jsonStrings = (array: Sql): Sql => sql`concat('[', arrayStringConcat(arrayMap(e -> ${jsonString(sql`e`)}, ${array}), ','), ']')`;
+const jsonStrings = (array: Sql): Sql =>
+  sql`concat('[', arrayStringConcat(arrayMap(e -> ${jsonString(sql`e`)}, ${array}), ','), ']')`;
 
 const simple =
   (build: (value: Sql) => Sql): Build =>
@@ -38,7 +39,10 @@ function trim(call: Call, start: boolean, end: boolean): Value {
 }
 
 function trimRegex(value: Sql, pattern: Sql, start: boolean, end: boolean): Value {
-  const sides = [...(start ? [sql`concat('^(?:', ${pattern}, ')')`] : []), ...(end ? [sql`concat('(?:', ${pattern}, ')$')`] : [])];
+  const sides = [
+    ...(start ? [sql`concat('^(?:', ${pattern}, ')')`] : []),
+    ...(end ? [sql`concat('(?:', ${pattern}, ')$')`] : []),
+  ];
   return text(sides.reduce((result, side) => sql`replaceRegexpAll(${result}, ${side}, '')`, value));
 }
 
@@ -61,7 +65,9 @@ function replaceRegex(call: Call): Value {
     .replaceAll('\\', '\\\\')
     .replaceAll(/\$(?:(\d)|\{(\d)\})/g, (_, a: string | undefined, b: string | undefined) => `\\${a ?? b}`);
   const replaced = sql`replaceRegexpAll(${call.string(2)}, ${regex(call.string(0))}, ${call.params.string(rewrite)})`;
-  return text(rewrite.includes(BACKSLASH) ? sql`replaceAll(${replaced}, ${call.params.string(BACKSLASH)}, '\\\\')` : replaced);
+  return text(
+    rewrite.includes(BACKSLASH) ? sql`replaceAll(${replaced}, ${call.params.string(BACKSLASH)}, '\\\\')` : replaced,
+  );
 }
 
 function extract(call: Call): Value {
@@ -75,13 +81,20 @@ function extractAll(call: Call): Value {
   const groups = groupsOf(call, countGroups(String(call.constant(0).value)));
   // Every group of every match, as rows of matches.
   const found = sql`extractAllGroupsVertical(${solid(call.string(last))}, concat('(?-s)(', ${call.string(0)}, ')'))`;
-  const row = groups.length === 1 ? jsonString(sql`m[${groups[0]! + 1}]`) : sql`concat('[', ${joinSql(groups.map((group) => jsonString(sql`m[${group + 1}]`)), sql`, ',', `)}, ']')`;
+  const row =
+    groups.length === 1
+      ? jsonString(sql`m[${groups[0]! + 1}]`)
+      : sql`concat('[', ${joinSql(
+          groups.map((group) => jsonString(sql`m[${group + 1}]`)),
+          sql`, ',', `,
+        )}, ']')`;
   const all = sql`concat('[', arrayStringConcat(arrayMap(m -> ${row}, ${found}), ','), ']')`;
   return one('json', unlessNull(call.string(last), all));
-} // prettier-ignore
+}
 
 /** A place from 0 on; below 0 it counts from the end. */
-const fromEnd = (value: Sql, place: Sql): Sql => sql`greatest(if(${place} < 0, toInt64(lengthUTF8(${value})) + ${place}, ${place}), 0)`;
+const fromEnd = (value: Sql, place: Sql): Sql =>
+  sql`greatest(if(${place} < 0, toInt64(lengthUTF8(${value})) + ${place}, ${place}), 0)`;
 
 function substring(call: Call): Value {
   const start = sql`${fromEnd(call.string(0), call.int(1))} + 1`;
@@ -110,16 +123,21 @@ function indexOfRegex(call: Call): Value {
     const before = sql`toInt64(lengthUTF8(substring(w, 1, p[assumeNotNull(${nth!})])))`;
     const inWindow = sql`arrayMap(p -> if(length(p) < ${nth!}, -1, ${from} + ${before}), [arrayMap(f -> ${places}, [extractAllGroupsVertical(w, ${pattern})])[1]])[1]`;
     const at = sql`arrayMap(w -> ${inWindow}, [${window}])[1]`;
-    const isAbsent = joinSql([value!, start!, nth!, length!].map((each) => sql`isNull(${each})`), sql` or `);
+    const isAbsent = joinSql(
+      [value!, start!, nth!, length!].map((each) => sql`isNull(${each})`),
+      sql` or `,
+    );
     return sql`if(${isAbsent} or ${nth!} < 1 or ${length!} < -1, null, ${at})`;
   });
   return one('int', place);
-} // prettier-ignore
+}
 
 function repeat(call: Call): Value {
   const [value, times] = [call.string(0), sql`least(greatest(${call.int(1)}, 0), 1024)`];
   if (call.count === 2) return text(sql`repeat(${value}, ${times})`);
-  return text(sql`concat(repeat(concat(${value}, ${solid(call.string(2))}), greatest(${times} - 1, 0)), if(${times} > 0, ${value}, ''))`);
+  return text(
+    sql`concat(repeat(concat(${value}, ${solid(call.string(2))}), greatest(${times} - 1, 0)), if(${times} > 0, ${value}, ''))`,
+  );
 }
 
 function split(call: Call): Value {
@@ -168,18 +186,27 @@ function translate(call: Call): Value {
   const { from, to } = translation(String(call.constant(0).value), String(call.constant(1).value));
   if (from.length === 0) return text(call.string(2));
   if (to[0] === '')
-    return text(sql`replaceRegexpAll(${call.string(2)}, ${call.params.string(`[${from.map(codePointClass).join('')}]`)}, '')`);
-  return text(sql`translateUTF8(${call.string(2)}, ${call.params.string(from.join(''))}, ${call.params.string(to.join(''))})`);
+    return text(
+      sql`replaceRegexpAll(${call.string(2)}, ${call.params.string(`[${from.map(codePointClass).join('')}]`)}, '')`,
+    );
+  return text(
+    sql`translateUTF8(${call.string(2)}, ${call.params.string(from.join(''))}, ${call.params.string(to.join(''))})`,
+  );
 }
 
 /** Read off the bytes of each character: the engine has no function for it. */
 function codePoints(call: Call): Value {
-  const byte = (n: number, bits: number): Sql => sql`toUInt32(bitAnd(reinterpretAsUInt8(substring(e, ${n}, 1)), ${bits}))`;
-  const tail = (from: number, to: number): Sql => joinSql(Array.from({ length: to - from + 1 }, (_, n) => sql`${byte(from + n, 63)} * ${64 ** (to - from - n)}`), sql` + `);
+  const byte = (n: number, bits: number): Sql =>
+    sql`toUInt32(bitAnd(reinterpretAsUInt8(substring(e, ${n}, 1)), ${bits}))`;
+  const tail = (from: number, to: number): Sql =>
+    joinSql(
+      Array.from({ length: to - from + 1 }, (_, n) => sql`${byte(from + n, 63)} * ${64 ** (to - from - n)}`),
+      sql` + `,
+    );
   const point = sql`multiIf(length(e) = 1, ${byte(1, 127)}, length(e) = 2, ${byte(1, 31)} * 64 + ${tail(2, 2)}, length(e) = 3, ${byte(1, 15)} * 4096 + ${tail(2, 3)}, ${byte(1, 7)} * 262144 + ${tail(2, 4)})`;
   const points = sql`arrayMap(e -> toString(${point}), extractAll(${solid(call.string(0))}, '(?s).'))`;
   return one('json', unlessNull(call.string(0), sql`concat('[', arrayStringConcat(${points}, ','), ']')`));
-} // prettier-ignore
+}
 
 const hash =
   (engine: Sql): Build =>
@@ -197,7 +224,9 @@ export const STRINGS_SQL: Builders<typeof STRINGS> = {
   url_encode: simple((value) => sql`encodeURLComponent(${value})`),
   url_decode: simple((value) => sql`decodeURLComponent(${value})`),
   base64_encode_tostring: simple((value) => sql`base64Encode(${value})`),
-  base64_decode_tostring: simple((value) => sql`if(isValidUTF8(tryBase64Decode(${value})), nullIf(tryBase64Decode(${value}), ''), null)`),
+  base64_decode_tostring: simple(
+    (value) => sql`if(isValidUTF8(tryBase64Decode(${value})), nullIf(tryBase64Decode(${value}), ''), null)`,
+  ),
   regex_quote: simple((value) => sql`regexpQuoteMeta(${value})`),
   hash_md5: hash(sql`MD5`),
   hash_sha1: hash(sql`SHA1`),
@@ -207,7 +236,10 @@ export const STRINGS_SQL: Builders<typeof STRINGS> = {
   substring,
   strcat: (call) => text(sql`concat('', ${list(all(call, 0))})`),
   strcat_delim: (call) => text(sql`concat(${joinSql(all(call, 1), sql`, ${solid(call.string(0))}, `)})`),
-  strcmp: (call) => int(sql`multiIf(${call.string(0)} < ${call.string(1)}, -1, ${call.string(0)} = ${call.string(1)}, 0, isNull(${call.string(0)}) or isNull(${call.string(1)}), null, 1)`),
+  strcmp: (call) =>
+    int(
+      sql`multiIf(${call.string(0)} < ${call.string(1)}, -1, ${call.string(0)} = ${call.string(1)}, 0, isNull(${call.string(0)}) or isNull(${call.string(1)}), null, 1)`,
+    ),
   strrep: repeat,
   split,
   indexof: indexOf,
@@ -231,4 +263,4 @@ export const STRINGS_SQL: Builders<typeof STRINGS> = {
   unicode_codepoints_from_string: codePoints,
   mask,
   quote: (call) => text(asJson(one('string', call.string(0)))),
-}; // prettier-ignore
+};

@@ -11,7 +11,8 @@ const TERM = /[\p{L}\p{N}]/u;
 function isTermAt(text: string, at: number): boolean {
   const point = text.codePointAt(at);
   if (point === undefined) return false;
-  if (point < 0x80) return (point >= 0x30 && point < 0x3a) || (point >= 0x41 && point < 0x5b) || (point >= 0x61 && point < 0x7b);
+  if (point < 0x80)
+    return (point >= 0x30 && point < 0x3a) || (point >= 0x41 && point < 0x5b) || (point >= 0x61 && point < 0x7b);
   return TERM.test(String.fromCodePoint(point));
 }
 
@@ -48,7 +49,8 @@ const TESTS: Readonly<Record<MatchForm['word'], (text: string, wanted: string) =
   hassuffix: hasSuffix,
 };
 
-const folded = (fold: boolean, text: Of<string | null>): Of<string | null> => (fold ? lift1(text, (found) => found.toLowerCase()) : text);
+const folded = (fold: boolean, text: Of<string | null>): Of<string | null> =>
+  fold ? lift1(text, (found) => found.toLowerCase()) : text;
 
 const matching =
   ({ word, not, fold }: MatchForm): Build =>

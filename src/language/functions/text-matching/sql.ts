@@ -34,7 +34,9 @@ function termPattern(term: string, other = String.raw`[^\p{L}\p{N}]`): string {
 function besideOthers(term: string): string {
   const other = String.raw`[^\x00-\x7F]`;
   const [first, last] = wordEnds(term);
-  return [...(first ? [`${other}${quoteRegex(term)}`] : []), ...(last ? [`${quoteRegex(term)}${other}`] : [])].join('|');
+  return [...(first ? [`${other}${quoteRegex(term)}`] : []), ...(last ? [`${quoteRegex(term)}${other}`] : [])].join(
+    '|',
+  );
 }
 
 /** Characters of ASCII other than letters and digits. */
@@ -55,15 +57,23 @@ function hasTerm(call: Call, text: Sql, term: Value, termText: Sql, fold: boolea
   const constant = term.constant?.value;
   // Looking for the text first is cheap and settles most.
   const found = sql`position(${seen}, ${wanted}) > 0`;
-  if (typeof constant !== 'string') return all([found, sql`match(${text}, concat(${fold ? sql`'(?i)'` : sql`''`}, ${termPatternSql(termText)}))`]);
-  const matches = (where: Sql, pattern: string): Sql => sql`match(${where}, ${call.params.string(`${fold ? '(?i)' : ''}${pattern}`)})`;
+  if (typeof constant !== 'string')
+    return all([found, sql`match(${text}, concat(${fold ? sql`'(?i)'` : sql`''`}, ${termPatternSql(termText)}))`]);
+  const matches = (where: Sql, pattern: string): Sql =>
+    sql`match(${where}, ${call.params.string(`${fold ? '(?i)' : ''}${pattern}`)})`;
   const exactly = termPattern(constant);
   if (text.length > SHORT_SQL || !wordEnds(constant).includes(true)) return all([found, matches(text, exactly)]);
   // The engine compiles a pattern anew for each block of rows, which for all letters there are takes longer than matching: most texts are settled by ASCII. The
   // cast makes a column of a dictionary a plain one, of which only the rows left are read.
   const plain = sql`cast(${text}, 'Nullable(String)')`;
-  return all([found, any([matches(text, termPattern(constant, ASCII_OTHER)), all([matches(text, besideOthers(constant)), matches(plain, exactly)])])]);
-} // prettier-ignore
+  return all([
+    found,
+    any([
+      matches(text, termPattern(constant, ASCII_OTHER)),
+      all([matches(text, besideOthers(constant)), matches(plain, exactly)]),
+    ]),
+  ]);
+}
 
 const settled = (condition: Sql): Sql => sql`ifNull(${condition}, false)`;
 
@@ -76,7 +86,8 @@ const TESTS: Readonly<Record<'contains' | 'startswith' | 'endswith', Test>> = {
 };
 
 function match({ word, fold }: MatchForm, call: Call): Sql {
-  if (word === 'hasprefix' || word === 'hassuffix') return sql`match(${call.string(0)}, ${edgePattern(word, fold, call.string(1))})`;
+  if (word === 'hasprefix' || word === 'hassuffix')
+    return sql`match(${call.string(0)}, ${edgePattern(word, fold, call.string(1))})`;
   const wanted = call.value(1);
   const text = haystack(call, 0, wanted);
   if (word === 'has') return hasTerm(call, text, wanted, call.string(1), fold);
@@ -101,7 +112,10 @@ const hasMany =
         `wanted at most ${SERVICE_QUERY_TERMS} terms, not ${terms.length}: one pattern for all is quicker, such as matches regex "a|b"`,
       );
     const text = call.string(0);
-    return oneRequired('bool', combine(terms.map((term) => settled(hasTerm(call, text, term, term.facets.string!, fold)))));
+    return oneRequired(
+      'bool',
+      combine(terms.map((term) => settled(hasTerm(call, text, term, term.facets.string!, fold)))),
+    );
   };
 
 /** A term of the text begins or ends with the other. */
@@ -114,7 +128,8 @@ function edgePattern(word: 'hasprefix' | 'hassuffix', fold: boolean, term: Sql):
 /** RE2, in which a dot does not match a newline. */
 export const regex = (pattern: Sql): Sql => sql`concat('(?-s)', ${pattern})`;
 
-const matchesRegex = (call: Call): Value => oneRequired('bool', settled(sql`match(${call.string(0)}, ${regex(call.string(1))})`));
+const matchesRegex = (call: Call): Value =>
+  oneRequired('bool', settled(sql`match(${call.string(0)}, ${regex(call.string(1))})`));
 
 export const TEXT_MATCHING_SQL: Builders<typeof TEXT_MATCHING> = {
   ...(Object.fromEntries(MATCH_FORMS.map(([name, form]) => [name, matching(form)])) as Record<MatchName, Build>),

@@ -1,7 +1,15 @@
 /** Functions that look at other rows. */
 import type { WINDOWS } from './spec.ts';
 import { sql, type Sql } from '../../../service/query/values/sql.ts';
-import { asNumber, choose, facetsOf, NULL_VALUE, one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import {
+  asNumber,
+  choose,
+  facetsOf,
+  NULL_VALUE,
+  one,
+  oneRequired,
+  type Value,
+} from '../../../service/query/values/value.ts';
 import type { Builders, Call } from '../../../service/query/values/call.ts';
 
 const ALL_ROWS = sql` rows between unbounded preceding and unbounded following`;
@@ -40,7 +48,8 @@ function cumulated(call: Call): Value {
 }
 
 export const WINDOWS_SQL: Builders<typeof WINDOWS> = {
-  row_number: (call) => oneRequired('int', sql`${numberOf(call)} + ${call.count > 0 ? Number(call.constant(0).value) - 1 : 0}`),
+  row_number: (call) =>
+    oneRequired('int', sql`${numberOf(call)} + ${call.count > 0 ? Number(call.constant(0).value) - 1 : 0}`),
   prev: (call) => shifted(call, 'lagInFrame'),
   next: (call) => shifted(call, 'leadInFrame'),
   row_cumsum: cumulated,

@@ -15,7 +15,8 @@ function readPattern(parser: Parser, use: Use = 'queries'): NamePattern {
   if (parser.accept('*')) return { text: '', prefix: true };
   const { at } = parser.token;
   const text = readReachingName(parser);
-  if (use === 'queries' && text.includes(EACH) && !parser.fields.has(text)) throw meaningError(at, '[] works in transforms only');
+  if (use === 'queries' && text.includes(EACH) && !parser.fields.has(text))
+    throw meaningError(at, '[] works in transforms only');
   const prefix = parser.accept('*');
   if (prefix) parser.prefixes.push(text);
   return { text, prefix };
@@ -61,7 +62,10 @@ function readRedactToken(parser: Parser): string {
     } else if (UNSUPPORTED.includes(parser.token.text)) {
       const { text, at } = parser.take();
       parser.expect('=', `after ${text}`);
-      const fix = text === 'replaceHash' ? 'write extend field = hash_sha256(field)' : 'write replace_regex, with $1 for what stays';
+      const fix =
+        text === 'replaceHash'
+          ? 'write extend field = hash_sha256(field)'
+          : 'write replace_regex, with $1 for what stays';
       if (!parser.accept('false')) throw meaningError(at, `${text}=true is not supported`, fix);
     } else return token;
   }
@@ -72,10 +76,11 @@ function patternsOf(expressions: readonly Expression[], names: Names): string[] 
   return expressions.flatMap((expression) => {
     const node = analyze(expression, names);
     const found = node.kind === 'constant' ? [plainOf(node.constant)].flat() : [];
-    if (found.length === 0 || found.some((item) => typeof item !== 'string')) throw meaningError(expression.at, 'redact wants regular expressions as literals');
+    if (found.length === 0 || found.some((item) => typeof item !== 'string'))
+      throw meaningError(expression.at, 'redact wants regular expressions as literals');
     return found as string[];
   });
-} // prettier-ignore
+}
 
 /** The columns beside those that there are. */
 export function extending(made: readonly Column[], { scope }: Names): Result {
@@ -92,7 +97,10 @@ export const COLUMNS: readonly Operator[] = [
     read: (parser) => parser.list(() => readAssignment(parser)),
     plan(assignments, names) {
       const { before, columns } = withRestarts(columnsOf(assignments, names));
-      return { stages: [...before, { kind: 'project', columns }], scope: closed(columns.map(({ name, node }) => [name, node.type])) };
+      return {
+        stages: [...before, { kind: 'project', columns }],
+        scope: closed(columns.map(({ name, node }) => [name, node.type])),
+      };
     },
   }),
   operator({
@@ -140,12 +148,22 @@ export const COLUMNS: readonly Operator[] = [
     read(parser) {
       const token = readRedactToken(parser);
       const patterns = parser.list(() => readExpression(parser));
-      const fields = parser.accept('on') ? parser.list(() => ({ at: parser.token.at, name: readColumnName(parser) })) : undefined;
+      const fields = parser.accept('on')
+        ? parser.list(() => ({ at: parser.token.at, name: readColumnName(parser) }))
+        : undefined;
       return { token, patterns, fields };
     },
     plan({ token, patterns, fields }, names) {
-      const stage = { kind: 'redact', names: fields?.map(({ name }) => name), patterns: patternsOf(patterns, names), token } as const;
-      const columns = (fields ?? []).map(({ at, name }): Column => ({ name, node: analyze({ kind: 'name', at, name }, names) }));
+      const stage = {
+        kind: 'redact',
+        names: fields?.map(({ name }) => name),
+        patterns: patternsOf(patterns, names),
+        token,
+      } as const;
+      const columns = (fields ?? []).map(({ at, name }): Column => ({
+        name,
+        node: analyze({ kind: 'name', at, name }, names),
+      }));
       return { stages: [stage], scope: extended(names.scope, columns) };
     },
   }),

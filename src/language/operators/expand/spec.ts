@@ -1,5 +1,6 @@
 /** mv-expand: a row for each item of an array or object. */
-import { analyze, applyNamed, wrongType, type Names } from '../../plan/analysis.ts';
+import { analyze, applyNamed, type Names } from '../../plan/analysis.ts';
+import { wrongType } from '../../plan/arguments.ts';
 import { extended, typeOf } from '../../plan/scope.ts';
 import { type Column, type Stage, constantNode, numberedName, type Node, type Scope } from '../../plan/tree.ts';
 import { meaningError } from '../../syntax/apl-error.ts';
@@ -26,8 +27,13 @@ function readExpanded(parser: Parser): Expanded {
 }
 
 const CONVERSIONS: Readonly<Partial<Record<Type, string>>> = {
-  int: 'toint', real: 'todouble', bool: 'tobool', datetime: 'todatetime', timespan: 'totimespan', string: 'tostring',
-}; // prettier-ignore
+  int: 'toint',
+  real: 'todouble',
+  bool: 'tobool',
+  datetime: 'todatetime',
+  timespan: 'totimespan',
+  string: 'tostring',
+};
 
 interface Expansion {
   readonly parts: readonly Expanded[];
@@ -53,9 +59,17 @@ function expanded({ parts, index, limit, items }: Expansion, names: Names): Resu
   const conversions = parts.flatMap(({ type, assignment }, n): Column[] => {
     const conversion = type && CONVERSIONS[type];
     const { name } = columns[n]!;
-    return conversion ? [{ name, node: applyNamed(conversion, assignment.at, { kind: 'column', type: 'dynamic', name }) }] : [];
+    return conversion
+      ? [{ name, node: applyNamed(conversion, assignment.at, { kind: 'column', type: 'dynamic', name }) }]
+      : [];
   });
-  const scope = extended(names.scope, made.map(({ name, node }) => ({ name, node: { ...node, type: node === INDEX ? 'int' : 'dynamic' } as Column['node'] }))); // prettier-ignore
+  const scope = extended(
+    names.scope,
+    made.map(({ name, node }) => ({
+      name,
+      node: { ...node, type: node === INDEX ? 'int' : 'dynamic' } as Column['node'],
+    })),
+  );
   if (conversions.length === 0) return { stages, scope };
   return { stages: [...stages, { kind: 'extend', columns: conversions }], scope: extended(scope, conversions) };
 }
@@ -79,13 +93,20 @@ function readExpansion(parser: Parser): Expansion {
 function appliedTo(expansion: Expansion, inner: Pipeline, names: Names): Result {
   const rows = expanded(expansion, names);
   const [stage] = rows.stages;
-  return applied(rows, stage?.kind === 'expand' ? stage.columns : [], names.plan!(inner, names.lets, rows.scope), inner.at, names);
+  return applied(
+    rows,
+    stage?.kind === 'expand' ? stage.columns : [],
+    names.plan!(inner, names.lets, rows.scope),
+    inner.at,
+    names,
+  );
 }
 
 export const EXPAND: readonly Operator[] = [
   operator({
     names: ['mv-expand'],
-    syntax: 'mv-expand [kind=bag | kind=array] [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>]',
+    syntax:
+      'mv-expand [kind=bag | kind=array] [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>]',
     doc: 'Makes a row of each item of an array, or of each key of an object: an object of one key, with kind=array an array of key and value. Several go side by side. A row without either stays as it is; an empty one gives one row with null.',
     read: readExpansion,
     plan: expanded,
@@ -93,7 +114,8 @@ export const EXPAND: readonly Operator[] = [
   operator({
     names: ['mv-apply'],
     only: 'queries',
-    syntax: 'mv-apply [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>] on (<operators>)',
+    syntax:
+      'mv-apply [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>] on (<operators>)',
     doc: 'Applies operators to the items of the array of each row: where, extend, project-away, project-rename, sort, top, take and summarize. What is left of the items are rows; those of summarize have the columns of their row, too. A row without items is dropped.',
     read(parser) {
       const expansion = readExpansion(parser);
@@ -113,7 +135,10 @@ const NTH = numberedName('nth', 0);
 const KEPT = numberedName('kept', 0);
 const column = (name: string, type: Node['type'] = 'int'): Node => ({ kind: 'column', type, name });
 const before = (name: string): string => numberedName(`before ${name}`, 0);
-const without = (...names: readonly string[]): Stage => ({ kind: 'remove', names: names.map((text) => ({ text, prefix: false })) });
+const without = (...names: readonly string[]): Stage => ({
+  kind: 'remove',
+  names: names.map((text) => ({ text, prefix: false })),
+});
 
 const EACH: readonly Stage['kind'][] = ['where', 'extend', 'remove', 'rename'];
 const SEVERAL: readonly Stage['kind'][] = ['sort', 'limit', 'summarize'];
@@ -122,8 +147,15 @@ const SEVERAL: readonly Stage['kind'][] = ['sort', 'limit', 'summarize'];
 function hasItems(columns: readonly Column[], at: number): Stage {
   const zero = constantNode({ type: 'int', value: 0n });
   const size = (node: Node): Node => applyNamed('>', at, applyNamed('array_length', at, node), zero);
-  return { kind: 'where', condition: applyNamed('or', at, ...columns.flatMap(({ node }) => [size(node), size(applyNamed('bag_keys', at, node))])) };
-} // prettier-ignore
+  return {
+    kind: 'where',
+    condition: applyNamed(
+      'or',
+      at,
+      ...columns.flatMap(({ node }) => [size(node), size(applyNamed('bag_keys', at, node))]),
+    ),
+  };
+}
 
 /** A stage as it is within the items of each row. */
 function withinRow(stage: Stage, at: number): readonly Stage[] {
@@ -139,20 +171,34 @@ function withinRow(stage: Stage, at: number): readonly Stage[] {
     }
     case 'summarize': {
       const row = { name: ROW, node: column(ROW), binOfTime: undefined };
-      const whole = { kind: 'row', greatest: true, by: { name: KEPT, node: column(ROW) }, take: '*', info: { name: 'argmax', fields: [], args: [] } } as const;
+      const whole = {
+        kind: 'row',
+        greatest: true,
+        by: { name: KEPT, node: column(ROW) },
+        take: '*',
+        info: { name: 'argmax', fields: [], args: [] },
+      } as const;
       const order = { kind: 'sort', keys: [{ node: column(ROW), name: '', desc: false, nullsFirst: false }] } as const;
-      return [{ kind: 'fold', keys: [row, ...stage.keys], aggregations: [...stage.aggregations, whole] }, without(KEPT), order];
+      return [
+        { kind: 'fold', keys: [row, ...stage.keys], aggregations: [...stage.aggregations, whole] },
+        without(KEPT),
+        order,
+      ];
     }
     default:
       return [stage];
   }
-} // prettier-ignore
+}
 
 /** `expansion`: the stages that make rows of the items, of these columns; `inner`: those after `on`, which see the columns of `items`. */
 function applied(expansion: Result, columns: readonly Column[], inner: Result, at: number, names: Names): Result {
   const other = inner.stages.find(({ kind }) => !EACH.includes(kind) && !SEVERAL.includes(kind));
   if (other)
-    throw meaningError(at, 'mv-apply takes where, extend, project-away, project-rename, summarize, sort, top and take', 'for anything else write mv-expand, and operators behind it'); // prettier-ignore
+    throw meaningError(
+      at,
+      'mv-apply takes where, extend, project-away, project-rename, summarize, sort, top and take',
+      'for anything else write mv-expand, and operators behind it',
+    );
   const items = hasItems(columns, at);
   if (!inner.stages.some(({ kind }) => SEVERAL.includes(kind)))
     return { stages: [items, ...expansion.stages, ...inner.stages], scope: inner.scope };
@@ -161,19 +207,32 @@ function applied(expansion: Result, columns: readonly Column[], inner: Result, a
   const kept = columns.filter(
     ({ name, node }) => isFolded && (names.scope.columns.has(name) || (node.kind === 'column' && node.name === name)),
   );
-  const saved = kept.map(({ name }): Column => ({ name: before(name), node: analyze({ kind: 'name', at, name }, names) }));
+  const saved = kept.map(({ name }): Column => ({
+    name: before(name),
+    node: analyze({ kind: 'name', at, name }, names),
+  }));
   const restored = kept.filter(({ name }) => !inner.scope.columns.has(name));
-  const left = columns.filter((each) => isFolded && !kept.includes(each) && !inner.scope.columns.has(each.name)).map(({ name }) => name);
+  const left = columns
+    .filter((each) => isFolded && !kept.includes(each) && !inner.scope.columns.has(each.name))
+    .map(({ name }) => name);
   const numbered: Stage = { kind: 'extend', columns: [{ name: ROW, node: applyNamed('row_number', at) }, ...saved] };
   const pairs = restored.map(({ name }) => ({ from: before(name), to: name, type: typeOf(names.scope, name)! }));
   return {
     stages: [
-      items, numbered, ...expansion.stages, ...inner.stages.flatMap((stage) => withinRow(stage, at)),
-      ...(pairs.length === 0 ? [] : [{ kind: 'rename', pairs } as const]), without(ROW, ...saved.map(({ name }) => name), ...left),
+      items,
+      numbered,
+      ...expansion.stages,
+      ...inner.stages.flatMap((stage) => withinRow(stage, at)),
+      ...(pairs.length === 0 ? [] : [{ kind: 'rename', pairs } as const]),
+      without(ROW, ...saved.map(({ name }) => name), ...left),
     ],
     scope: isFolded ? foldedScope(names.scope, inner.scope) : inner.scope,
-  }; // prettier-ignore
+  };
 }
 
 /** The columns of the row, then those that the items made. */
-const foldedScope = (outer: Scope, inner: Scope): Scope => extended(outer, [...inner.columns].map(([name, type]) => ({ name, node: column(name, type) }))); // prettier-ignore
+const foldedScope = (outer: Scope, inner: Scope): Scope =>
+  extended(
+    outer,
+    [...inner.columns].map(([name, type]) => ({ name, node: column(name, type) })),
+  );

@@ -1,5 +1,6 @@
 /** Operators that let a part of the events through, and to_dataset, which says where they go. */
-import { analyze, applyNamed, wrongType, type Names } from '../../plan/analysis.ts';
+import { analyze, applyNamed, type Names } from '../../plan/analysis.ts';
+import { wrongType } from '../../plan/arguments.ts';
 import { constantNode, type Node } from '../../plan/tree.ts';
 import { readAssignment, readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
@@ -8,8 +9,10 @@ import { operator, type Operator, type Result, type Use } from '../../plan/opera
 import { countOf, readCount, type RowCount } from '../rows/spec.ts';
 import { summarized } from '../summarize/spec.ts';
 
-const readBy = (parser: Parser): readonly Expression[] => (parser.accept('by') ? parser.list(() => readExpression(parser)) : []);
-const nodesOf = (expressions: readonly Expression[], names: Names): readonly Node[] => expressions.map((each) => analyze(each, names));
+const readBy = (parser: Parser): readonly Expression[] =>
+  parser.accept('by') ? parser.list(() => readExpression(parser)) : [];
+const nodesOf = (expressions: readonly Expression[], names: Names): readonly Node[] =>
+  expressions.map((each) => analyze(each, names));
 
 /** A timespan of more than zero, ns. */
 function readSpan(parser: Parser): bigint {
@@ -50,7 +53,11 @@ function readSample(parser: Parser, at: number, use: Use): Sample {
       parser.take();
       return { of: 'chance', at, fraction: given.value };
     }
-    return { of: 'rows', at, count: readCount(parser, 'a number of rows after sample, or a fraction of them such as 0.1') };
+    return {
+      of: 'rows',
+      at,
+      count: readCount(parser, 'a number of rows after sample, or a fraction of them such as 0.1'),
+    };
   }
   const { token } = parser;
   const isFraction = (token.kind === 'real' && token.value <= 1) || (token.kind === 'int' && token.value <= 1n);
@@ -100,7 +107,10 @@ export const FLOW: readonly Operator[] = [
       const window = readSpan(parser);
       return { count, window, by: readBy(parser) };
     },
-    plan: ({ count, window, by }, names) => ({ stages: [{ kind: 'throttle', count, window, by: nodesOf(by, names) }], scope: names.scope }),
+    plan: ({ count, window, by }, names) => ({
+      stages: [{ kind: 'throttle', count, window, by: nodesOf(by, names) }],
+      scope: names.scope,
+    }),
   }),
   operator({
     names: ['dedupe'],
@@ -113,7 +123,10 @@ export const FLOW: readonly Operator[] = [
       parser.expect('within', 'after what makes two events alike');
       return { by, window: readSpan(parser) };
     },
-    plan: ({ by, window }, names) => ({ stages: [{ kind: 'dedupe', window, by: nodesOf(by, names) }], scope: names.scope }),
+    plan: ({ by, window }, names) => ({
+      stages: [{ kind: 'dedupe', window, by: nodesOf(by, names) }],
+      scope: names.scope,
+    }),
   }),
   operator({
     names: ['to_dataset'],
@@ -128,7 +141,8 @@ export const FLOW: readonly Operator[] = [
     },
     plan(value, names) {
       const dataset = analyze(value, names);
-      if (dataset.type !== 'string' && dataset.type !== 'dynamic') throw wrongType(value.at, 'a string', dataset.type, 'to_dataset');
+      if (dataset.type !== 'string' && dataset.type !== 'dynamic')
+        throw wrongType(value.at, 'a string', dataset.type, 'to_dataset');
       return { stages: [{ kind: 'route', dataset }], scope: names.scope };
     },
   }),

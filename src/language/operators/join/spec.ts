@@ -10,10 +10,23 @@ import { comparable, TYPE_WORDS } from '../../types.ts';
 import { operator, type Operator, type Result } from '../../plan/operator.ts';
 
 const KINDS: ReadonlyMap<string, JoinKind> = new Map([
-  ['inner', 'inner'], ['innerunique', 'innerunique'], ['leftouter', 'leftouter'], ['left', 'leftouter'], ['rightouter', 'rightouter'], ['right', 'rightouter'],
-  ['fullouter', 'fullouter'], ['full', 'fullouter'], ['leftsemi', 'leftsemi'], ['semi', 'leftsemi'], ['leftanti', 'leftanti'], ['anti', 'leftanti'],
-  ['leftantisemi', 'leftanti'], ['rightsemi', 'rightsemi'], ['rightanti', 'rightanti'], ['rightantisemi', 'rightanti'],
-]); // prettier-ignore
+  ['inner', 'inner'],
+  ['innerunique', 'innerunique'],
+  ['leftouter', 'leftouter'],
+  ['left', 'leftouter'],
+  ['rightouter', 'rightouter'],
+  ['right', 'rightouter'],
+  ['fullouter', 'fullouter'],
+  ['full', 'fullouter'],
+  ['leftsemi', 'leftsemi'],
+  ['semi', 'leftsemi'],
+  ['leftanti', 'leftanti'],
+  ['anti', 'leftanti'],
+  ['leftantisemi', 'leftanti'],
+  ['rightsemi', 'rightsemi'],
+  ['rightanti', 'rightanti'],
+  ['rightantisemi', 'rightanti'],
+]);
 
 function readKind(parser: Parser, fallback: JoinKind, allowed: readonly string[]): JoinKind {
   let kind = fallback;
@@ -93,12 +106,19 @@ function joining({ how, table, ons, dropsKeys }: JoinText, names: Names): Result
   const right = names.plan!(table, names.lets);
   const keys = ons.map((on): JoinKey => {
     const [a, b] = [analyze(on.left, names), analyze(on.right, { ...names, scope: right.scope })];
-    if (!comparable(a.type, b.type)) throw meaningError(on.left.at, `${TYPE_WORDS[a.type]} and ${TYPE_WORDS[b.type]} are never equal: convert one of them before`);
+    if (!comparable(a.type, b.type))
+      throw meaningError(
+        on.left.at,
+        `${TYPE_WORDS[a.type]} and ${TYPE_WORDS[b.type]} are never equal: convert one of them before`,
+      );
     return { left: a, right: b };
   });
   const dropped = dropsKeys ? ons.flatMap(({ right: key }) => nameOf(key) ?? []) : [];
-  return { stages: [{ kind: 'join', how, right, keys, dropped }], scope: joined(names.scope, right.scope, how, dropped) };
-} // prettier-ignore
+  return {
+    stages: [{ kind: 'join', how, right, keys, dropped }],
+    scope: joined(names.scope, right.scope, how, dropped),
+  };
+}
 
 export const JOIN: readonly Operator[] = [
   operator({

@@ -35,7 +35,8 @@ export function patternOf(parts: readonly PatternPart[], kind: PatternKind, flag
     const number = NUMBERS[part.type];
     const beforeRest = parts[n + 1]?.kind === 'rest';
     // Where anything follows, only its form says where a number ends.
-    if (number !== undefined && (kind !== 'relaxed' || beforeRest)) return kind === 'relaxed' ? `(${number}|)` : `(${number})`;
+    if (number !== undefined && (kind !== 'relaxed' || beforeRest))
+      return kind === 'relaxed' ? `(${number}|)` : `(${number})`;
     return isGreedy(isLast) ? '(.*)' : '(.*?)';
   });
   return `(?s${[...new Set(flags)].filter((flag) => flag !== 's').join('')})^${pattern.join('')}$`;

@@ -17,15 +17,22 @@ const text = (value: string): Node => constantNode({ type: 'string', value });
 const int = (value: number): Node => constantNode({ type: 'int', value: BigInt(value) });
 
 const CONVERSIONS: Readonly<Record<Type, string | undefined>> = {
-  string: undefined, int: 'toint', real: 'todouble', bool: 'tobool', datetime: 'todatetime', timespan: 'totimespan', dynamic: 'parse_json',
-}; // prettier-ignore
+  string: undefined,
+  int: 'toint',
+  real: 'todouble',
+  bool: 'tobool',
+  datetime: 'todatetime',
+  timespan: 'totimespan',
+  dynamic: 'parse_json',
+};
 
 function converted(node: Node, type: Type, at: number): Node {
   const name = CONVERSIONS[type];
   return name === undefined ? node : applyNamed(name, at, node);
 }
 
-const group = (pattern: string, number: number, of: Node, at: number): Node => applyNamed('extract', at, text(pattern), int(number), of);
+const group = (pattern: string, number: number, of: Node, at: number): Node =>
+  applyNamed('extract', at, text(pattern), int(number), of);
 
 interface Parse {
   readonly at: number;
@@ -65,7 +72,10 @@ function readPart(parser: Parser, before: readonly PatternPart[]): PatternPart {
   const last = before.at(-1);
   if (parser.accept('*')) {
     if (last?.kind === 'column' && last.type === 'string')
-      throw meaningError(token.at, `the column ${JSON.stringify(last.name)} would always be empty: put a text between it and *`);
+      throw meaningError(
+        token.at,
+        `the column ${JSON.stringify(last.name)} would always be empty: put a text between it and *`,
+      );
     return { kind: 'rest' };
   }
   if (token.kind === 'string') {
@@ -81,19 +91,29 @@ function readPart(parser: Parser, before: readonly PatternPart[]): PatternPart {
 
 function parsed({ at, kind, value, pattern, captures }: Parse, names: Names, filter: boolean): Result {
   const of = analyze(value, names);
-  const columns = captures.map(({ name, type, group: number }): Column => ({ name, node: converted(group(pattern, number, of, at), type, at) }));
+  const columns = captures.map(({ name, type, group: number }): Column => ({
+    name,
+    node: converted(group(pattern, number, of, at), type, at),
+  }));
   const scope = extended(names.scope, columns);
   const found = applyNamed('isnotnull', at, group(pattern, 0, of, at));
-  const stages: Stage[] = [...(filter ? [{ kind: 'where', condition: found } as const] : []), { kind: 'extend', columns }];
+  const stages: Stage[] = [
+    ...(filter ? [{ kind: 'where', condition: found } as const] : []),
+    { kind: 'extend', columns },
+  ];
   // The pattern finds numbers and times, but a number may be too large and a time may not exist: then the text does not fit.
-  const typed = kind === 'relaxed' ? [] : columns.filter(({ node }) => node.type !== 'string' && node.type !== 'dynamic');
+  const typed =
+    kind === 'relaxed' ? [] : columns.filter(({ node }) => node.type !== 'string' && node.type !== 'dynamic');
   const there = typed.map(({ name, node: { type } }) => applyNamed('isnotnull', at, { kind: 'column', type, name }));
   const fits = there.length > 1 ? applyNamed('and', at, ...there) : there[0];
   if (!fits) return { stages, scope };
   if (filter) return { stages: [...stages, { kind: 'where', condition: fits }], scope };
-  const kept = columns.map(({ name, node: { type } }): Column => ({ name, node: applyNamed('iff', at, fits, { kind: 'column', type, name }, constantNode({ type, value: null })) }));
+  const kept = columns.map(({ name, node: { type } }): Column => ({
+    name,
+    node: applyNamed('iff', at, fits, { kind: 'column', type, name }, constantNode({ type, value: null })),
+  }));
   return { stages: [...stages, { kind: 'extend', columns: kept }], scope: extended(scope, kept) };
-} // prettier-ignore
+}
 
 interface KeyValues {
   readonly at: number;
@@ -126,11 +146,15 @@ function readOption(parser: Parser, options: Record<string, string>): void {
   const name = parser.word(Object.keys(options), 'an option');
   parser.expect('=', `after ${name}`);
   const given = parser.token;
-  if (given.kind !== 'string' || (given.value === '' && name !== 'quote') || (name === 'quote' && Array.from(given.value).length > 1))
+  if (
+    given.kind !== 'string' ||
+    (given.value === '' && name !== 'quote') ||
+    (name === 'quote' && Array.from(given.value).length > 1)
+  )
     throw parser.unexpected(name === 'quote' ? 'one character in quotes, or none' : 'a text in quotes');
   parser.take();
   options[name] = given.value;
-} // prettier-ignore
+}
 
 /** The pair of a key, outside of quotes: its value is in the first group when it is quoted, else in the second. */
 function keyPattern(name: string, { pair, kv, quote }: KeyValues): string {
@@ -148,7 +172,10 @@ function keyValues(read: KeyValues, names: Names): Result {
     const pattern = keyPattern(name, read);
     const value = applyNamed('strcat', at, group(pattern, 1, of, at), group(pattern, 2, of, at));
     const found = applyNamed('isnotnull', at, group(pattern, 0, of, at));
-    return { name, node: converted(applyNamed('iff', at, found, value, constantNode({ type: 'string', value: null })), type, at) };
+    return {
+      name,
+      node: converted(applyNamed('iff', at, found, value, constantNode({ type: 'string', value: null })), type, at),
+    };
   });
   return { stages: [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
 }

@@ -31,7 +31,12 @@ function readOrdering(parser: Parser): Ordering {
 }
 
 function sortKeys(orderings: readonly Ordering[], names: Names): SortKey[] {
-  return orderings.map(({ value, desc, nullsFirst }) => ({ node: analyze(value, names), name: nameOf(value) ?? '', desc, nullsFirst }));
+  return orderings.map(({ value, desc, nullsFirst }) => ({
+    node: analyze(value, names),
+    name: nameOf(value) ?? '',
+    desc,
+    nullsFirst,
+  }));
 }
 
 /** A number, or the name of `let` for one. */
@@ -41,11 +46,13 @@ export const readCount = (parser: Parser, wanted: string): RowCount =>
 
 export function countOf(count: RowCount, names: Names): number {
   if (typeof count === 'number') return count;
-  const node = count.kind === 'name' && !names.lets.has(count.name) ? undefined : analyze(count, { ...names, scope: closed([]) });
+  const node =
+    count.kind === 'name' && !names.lets.has(count.name) ? undefined : analyze(count, { ...names, scope: closed([]) });
   const value = node?.kind === 'constant' && node.type === 'int' ? (node.constant.value as bigint | null) : null;
-  if (value === null || value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) throw meaningError(count.at, 'wanted a number of rows here, or the name of a let that is one');
+  if (value === null || value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER))
+    throw meaningError(count.at, 'wanted a number of rows here, or the name of a let that is one');
   return Number(value);
-} // prettier-ignore
+}
 
 export const ROWS: readonly Operator[] = [
   operator({
@@ -57,7 +64,10 @@ export const ROWS: readonly Operator[] = [
       if (parser.is('=')) throw parser.unexpected('== to compare');
       return condition;
     },
-    plan: (condition, names) => ({ stages: [{ kind: 'where', condition: conditionOf(condition, names) }], scope: names.scope }),
+    plan: (condition, names) => ({
+      stages: [{ kind: 'where', condition: conditionOf(condition, names) }],
+      scope: names.scope,
+    }),
   }),
   operator({
     names: ['sort', 'order'],
@@ -94,6 +104,9 @@ export const ROWS: readonly Operator[] = [
     syntax: 'take <count>',
     doc: 'Keeps at most that many rows: of events the newest, unless they are sorted. After summarize by a bin of _time, that many groups.',
     read: (parser) => readCount(parser, 'a number of rows after take'),
-    plan: (count, names) => ({ stages: [{ kind: 'limit', count: countOf(count, names), exactly: false }], scope: names.scope }),
+    plan: (count, names) => ({
+      stages: [{ kind: 'limit', count: countOf(count, names), exactly: false }],
+      scope: names.scope,
+    }),
   }),
 ];

@@ -32,40 +32,67 @@ export function readSearch(parser: Parser): SearchText {
 }
 
 /** Comparisons of texts as they are with their case. */
-const CASED: Readonly<Record<string, string>> = { '=~': '==', '!~': '!=', 'in~': 'in', '!in~': '!in', has_any: 'has_any_cs' };
+const CASED: Readonly<Record<string, string>> = {
+  '=~': '==',
+  '!~': '!=',
+  'in~': 'in',
+  '!in~': '!in',
+  has_any: 'has_any_cs',
+};
 const withCase = (name: string): string => CASED[name] ?? (OPERATORS.has(`${name}_cs`) ? `${name}_cs` : name);
 
 /** A text alone is a term that any field may have; the rest is a condition as in where. */
 function conditionOf(expression: Expression, cased: boolean, names: Names): Node {
-  if (expression.kind === 'constant' && expression.constant.type === 'string') return termIn(EVERYTHING, expression.constant.value as string, cased, expression.at);
+  if (expression.kind === 'constant' && expression.constant.type === 'string')
+    return termIn(EVERYTHING, expression.constant.value as string, cased, expression.at);
   if (expression.kind === 'star') return constantNode({ type: 'bool', value: true });
   if (expression.kind === 'call' && expression.name === FIELD_TERM) {
     const [field, term] = expression.args;
-    if (term?.kind !== 'constant' || term.constant.type !== 'string') throw meaningError(expression.at, 'search wants a term in quotes behind the colon');
+    if (term?.kind !== 'constant' || term.constant.type !== 'string')
+      throw meaningError(expression.at, 'search wants a term in quotes behind the colon');
     return termIn(analyze(field!, names), term.constant.value as string, cased, expression.at);
   }
-  if (expression.kind === 'call' && (expression.name === 'and' || expression.name === 'or' || expression.name === 'not')) {
+  if (
+    expression.kind === 'call' &&
+    (expression.name === 'and' || expression.name === 'or' || expression.name === 'not')
+  ) {
     const args = expression.args.map((arg) => conditionOf(arg, cased, names));
     const spec = OPERATORS.get(expression.name) ?? FUNCTIONS.get(expression.name);
-    if (spec) return applied(spec, args, expression.at, expression.args.map((arg) => arg.at)); // prettier-ignore
+    if (spec)
+      return applied(
+        spec,
+        args,
+        expression.at,
+        expression.args.map((arg) => arg.at),
+      );
   }
-  const node = analyze(cased && expression.kind === 'call' && expression.operator ? { ...expression, name: withCase(expression.name) } : expression, names);
-  if (node.type !== 'bool') throw meaningError(expression.at, 'search wants terms in quotes and conditions, with and, or, not');
+  const node = analyze(
+    cased && expression.kind === 'call' && expression.operator
+      ? { ...expression, name: withCase(expression.name) }
+      : expression,
+    names,
+  );
+  if (node.type !== 'bool')
+    throw meaningError(expression.at, 'search wants terms in quotes and conditions, with and, or, not');
   return node;
-} // prettier-ignore
+}
 
 /** With `*` at an end the term may go on there; inside it matches any characters of the same field, `?` matches one. */
 function termIn(field: Node, term: string, cased: boolean, at: number): Node {
   const [before, after] = [term.startsWith('*'), term.endsWith('*')];
   const text = term.replaceAll(/^\*|\*$/g, '');
-  const match = (name: string, value: string): Node => applyNamed(name, at, field, constantNode({ type: 'string', value }));
+  const match = (name: string, value: string): Node =>
+    applyNamed(name, at, field, constantNode({ type: 'string', value }));
   if (/[*?]/.test(text)) {
     const parts = text.split('*').map((part) => part.split('?').map(quoteRegex).join(ONE_CHARACTER));
-    return match('matches regex', `(?s${cased ? '' : 'i'})${before ? '' : EDGE_BEFORE}${parts.join(WITHIN_FIELD)}${after ? '' : EDGE_BEHIND}`);
+    return match(
+      'matches regex',
+      `(?s${cased ? '' : 'i'})${before ? '' : EDGE_BEFORE}${parts.join(WITHIN_FIELD)}${after ? '' : EDGE_BEHIND}`,
+    );
   }
   const name = before ? (after ? 'contains' : 'hassuffix') : after ? 'hasprefix' : 'has';
   return match(cased ? `${name}_cs` : name, text);
-} // prettier-ignore
+}
 
 /** Terms are of letters and digits. A character of its own separates the texts of fields. */
 const EDGE_BEFORE = String.raw`(?:^|[^\p{L}\p{N}])`;

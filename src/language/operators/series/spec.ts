@@ -1,5 +1,6 @@
 /** make-series: an array of values over equal steps of time, for each group. */
-import { wrongType, analyze, type Names } from '../../plan/analysis.ts';
+import { analyze, type Names } from '../../plan/analysis.ts';
+import { wrongType } from '../../plan/arguments.ts';
 import { closed } from '../../plan/scope.ts';
 import type { SeriesColumn } from '../../plan/tree.ts';
 import { meaningError } from '../../syntax/apl-error.ts';
@@ -47,9 +48,11 @@ function constantOf(expression: Expression, names: Names, wanted: string): Const
 function series({ wanted, on, from, to, step, by }: SeriesText, names: Names): Result {
   const time = analyze(on, names);
   const name = nameOf(on);
-  if (name === undefined || (time.type !== 'datetime' && time.type !== 'dynamic')) throw wrongType(on.at, 'a field of time', time.type, 'make-series');
+  if (name === undefined || (time.type !== 'datetime' && time.type !== 'dynamic'))
+    throw wrongType(on.at, 'a field of time', time.type, 'make-series');
   const width = constantOf(step, names, 'a timespan such as 1m as its step');
-  if (width.type !== 'timespan' || (width.value as bigint) <= 0n) throw meaningError(step.at, 'make-series wants a timespan such as 1m as its step');
+  if (width.type !== 'timespan' || (width.value as bigint) <= 0n)
+    throw meaningError(step.at, 'make-series wants a timespan such as 1m as its step');
   const bound = (expression: Expression | undefined) => {
     if (!expression) return undefined;
     const node = analyze(expression, { ...names, scope: closed([]) });
@@ -60,11 +63,30 @@ function series({ wanted, on, from, to, step, by }: SeriesText, names: Names): R
   const used = new Set([...keys.map((key) => key.name), name]);
   const columns = wanted.map(({ value, fallback }): SeriesColumn => {
     const aggregation = aggregatedOf(value, names, used);
-    return { aggregation, fallback: fallback ? constantOf(fallback, names, 'a literal as default') : { type: 'int', value: 0n } };
+    return {
+      aggregation,
+      fallback: fallback ? constantOf(fallback, names, 'a literal as default') : { type: 'int', value: 0n },
+    };
   });
-  const types = [...keys.map((key) => [key.name, key.node.type] as const), ...[...columns.map(({ aggregation }) => aggregation.name), name].map((each) => [each, 'dynamic'] as const)];
-  return { stages: [{ kind: 'series', columns, on: { name, node: time }, from: bound(from), to: bound(to), step: width.value as bigint, keys }], scope: closed(types) };
-} // prettier-ignore
+  const types = [
+    ...keys.map((key) => [key.name, key.node.type] as const),
+    ...[...columns.map(({ aggregation }) => aggregation.name), name].map((each) => [each, 'dynamic'] as const),
+  ];
+  return {
+    stages: [
+      {
+        kind: 'series',
+        columns,
+        on: { name, node: time },
+        from: bound(from),
+        to: bound(to),
+        step: width.value as bigint,
+        keys,
+      },
+    ],
+    scope: closed(types),
+  };
+}
 
 export const SERIES: readonly Operator[] = [
   operator({

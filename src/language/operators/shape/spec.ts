@@ -45,7 +45,12 @@ export const SHAPE: readonly Operator[] = [
     doc: 'Describes the columns, one row each: `ColumnName`, `ColumnOrdinal` from 0, `DataType` and `ColumnType`.',
     read: () => undefined,
     plan() {
-      const columns = [['ColumnName', 'string'], ['ColumnOrdinal', 'int'], ['DataType', 'string'], ['ColumnType', 'string']] as const; // prettier-ignore
+      const columns = [
+        ['ColumnName', 'string'],
+        ['ColumnOrdinal', 'int'],
+        ['DataType', 'string'],
+        ['ColumnType', 'string'],
+      ] as const;
       return { stages: [{ kind: 'schema' }], scope: closed(columns) };
     },
   }),
@@ -76,7 +81,9 @@ export const SHAPE: readonly Operator[] = [
       return isAlone ? [] : parser.list(() => readAssignment(parser));
     },
     plan(assignments, names) {
-      return assignments.length === 0 ? { stages: [], scope: names.scope } : extending(columnsOf(assignments, names), names);
+      return assignments.length === 0
+        ? { stages: [], scope: names.scope }
+        : extending(columnsOf(assignments, names), names);
     },
   }),
 ];

@@ -1,6 +1,7 @@
 /** summarize, and what it is the general form of: distinct and count. */
 import { findAggregate, functionNames, unknownFunction } from '../../functions/table.ts';
-import { analyze, checkArguments, columnsOperand, wrongType, type Names } from '../../plan/analysis.ts';
+import { analyze, columnsOperand, type Names } from '../../plan/analysis.ts';
+import { checkArguments, wrongType } from '../../plan/arguments.ts';
 import { closed, freeName } from '../../plan/scope.ts';
 import {
   ALL_COLUMNS,
@@ -41,7 +42,11 @@ export function summarized({ by, aggregations }: Summary, names: Names): Result 
   const columns: Columns = { used: new Set(), types: [] };
   const isWhole = by.length === 1 && by[0]!.value.kind === 'star';
   const keys = isWhole ? allColumns(names, columns) : by.map((assignment) => key(assignment, names, columns));
-  const stage = { kind: 'summarize', keys, aggregations: aggregations.map((item) => aggregation(item, names, columns)) } as const;
+  const stage = {
+    kind: 'summarize',
+    keys,
+    aggregations: aggregations.map((item) => aggregation(item, names, columns)),
+  } as const;
   if (isWhole && names.scope.open) return { stages: [stage], scope: names.scope };
   return { stages: [stage], scope: openWhenWhole(stage.aggregations, columns) };
 }
@@ -73,14 +78,16 @@ function key({ at, name, value }: Assignment, names: Names, columns: Columns): K
 function binOfTime(node: Node, { scope }: Names): bigint | 'auto' | undefined {
   if (node.kind !== 'apply' || node.type !== 'datetime') return undefined;
   const [time, size] = node.args;
-  if (time?.kind !== 'column' || time.name !== '_time' || (!scope.open && !scope.columns.has('_time'))) return undefined;
+  if (time?.kind !== 'column' || time.name !== '_time' || (!scope.open && !scope.columns.has('_time')))
+    return undefined;
   if (node.spec.name === 'bin_auto') return 'auto';
   return node.spec.name === 'bin' && size?.kind === 'constant' ? (size.constant.value as bigint) : undefined;
 }
 
 function aggregation(assignment: Assignment, names: Names, columns: Columns): Aggregation {
   const { name, value } = assignment;
-  if (value.kind === 'call' && (value.name === 'arg_max' || value.name === 'arg_min')) return rowOf(value, name, names, columns);
+  if (value.kind === 'call' && (value.name === 'arg_max' || value.name === 'arg_min'))
+    return rowOf(value, name, names, columns);
   if (!aggregateIn(value)) return computed(value, name, names, columns);
   const found = aggregatedOf(assignment, names, columns.used);
   columns.types.push([found.name, found.type]);
@@ -121,7 +128,8 @@ function computed(value: Expression, name: string | undefined, names: Names, col
       return { kind: 'name', at: expression.at, name: part.name };
     }
     if (expression.kind === 'call') return { ...expression, args: expression.args.map(replace) };
-    if (expression.kind === 'index') return { ...expression, object: replace(expression.object), index: replace(expression.index) };
+    if (expression.kind === 'index')
+      return { ...expression, object: replace(expression.object), index: replace(expression.index) };
     if (expression.kind === 'member') return { ...expression, object: replace(expression.object) };
     return expression;
   };
@@ -146,11 +154,17 @@ function single(expression: CallExpression, names: Names): Aggregation & { reado
   const { at } = expression;
   // The condition comes before the size, as the family writes it, or last.
   const [value, middle, size] = expression.args;
-  const isSizeLast = conditional && spec.args[1] === 'constant int' && middle && size?.kind === 'constant' && size.constant.type === 'int';
+  const isSizeLast =
+    conditional &&
+    spec.args[1] === 'constant int' &&
+    middle &&
+    size?.kind === 'constant' &&
+    size.constant.type === 'int';
   const written = isSizeLast ? [value!, size, middle] : expression.args;
   const given = conditional ? written.slice(0, -1) : written;
   const last = written.at(-1);
-  if (conditional && (last === undefined || given.length === 0)) throw meaningError(at, `${expression.name} wants a condition as its last argument`);
+  if (conditional && (last === undefined || given.length === 0))
+    throw meaningError(at, `${expression.name} wants a condition as its last argument`);
   const star = given.length === 1 && given[0]!.kind === 'star' && spec.names[0] === 'count';
   const nodes = star ? [] : given.map((arg) => columnsOperand(spec, arg, names) ?? analyze(arg, names));
   const places = given.map((arg) => arg.at);
@@ -158,10 +172,25 @@ function single(expression: CallExpression, names: Names): Aggregation & { reado
   const type = typeof spec.returns === 'function' ? spec.returns(args.map((arg) => arg.type)) : spec.returns;
   if (type === undefined) throw wrongType(places[0] ?? at, 'a number', args[0]!.type, expression.name);
   const condition = conditional ? conditionOf(last!, names) : undefined;
-  return { kind: 'value', name: '', type, spec, args, condition, at, places, info: infoOf(spec.wire ?? spec.names[0], conditional, given, args) };
-} // prettier-ignore
+  return {
+    kind: 'value',
+    name: '',
+    type,
+    spec,
+    args,
+    condition,
+    at,
+    places,
+    info: infoOf(spec.wire ?? spec.names[0], conditional, given, args),
+  };
+}
 
-function infoOf(wire: string, conditional: boolean, given: readonly Expression[], args: readonly Node[]): AggregationInfo {
+function infoOf(
+  wire: string,
+  conditional: boolean,
+  given: readonly Expression[],
+  args: readonly Node[],
+): AggregationInfo {
   const fields = given.flatMap((expression) => nameOf(expression) ?? []);
   const constants = args.slice(1).flatMap((arg) => (arg.kind === 'constant' ? [jsonOf(arg.constant.value)] : []));
   return { name: conditional ? `${wire}if` : wire, fields, args: constants };
@@ -173,7 +202,10 @@ const jsonOf = (value: unknown): unknown => (typeof value === 'bigint' ? Number(
 function rowOf(expression: CallExpression, name: string | undefined, names: Names, columns: Columns): Aggregation {
   const [first, ...others] = expression.args;
   if (first === undefined || others.length === 0)
-    throw meaningError(expression.at, `${expression.name} wants what to compare and what to take: ${expression.name}(duration, message)`);
+    throw meaningError(
+      expression.at,
+      `${expression.name} wants what to compare and what to take: ${expression.name}(duration, message)`,
+    );
   const column = (argument: Expression, called?: string): Column => {
     const [own, value] = argument.kind === 'named' ? [argument.name, argument.value] : [called, argument];
     const node = analyze(value, names);
@@ -191,7 +223,13 @@ function rowOf(expression: CallExpression, name: string | undefined, names: Name
   const take = isWhole && names.scope.open ? '*' : named;
   const fields = take === '*' ? ['*'] : take.map((taken) => taken.name);
   const wire = expression.name === 'arg_max' ? 'argmax' : 'argmin';
-  return { kind: 'row', greatest: wire === 'argmax', by, take, info: { name: wire, fields: [by.name, ...fields], args: [] } };
+  return {
+    kind: 'row',
+    greatest: wire === 'argmax',
+    by,
+    take,
+    info: { name: wire, fields: [by.name, ...fields], args: [] },
+  };
 }
 
 const call = (name: string, at: number): Expression => ({ kind: 'call', at, name, args: [], operator: false });

@@ -39,7 +39,8 @@ export const TOP_NESTED: readonly Operator[] = [
     read(parser, at) {
       const levels = [readLevel(parser)];
       while (parser.accept(',')) {
-        if (!parser.text.startsWith('top-nested', parser.token.at)) throw parser.unexpected('top-nested after the comma');
+        if (!parser.text.startsWith('top-nested', parser.token.at))
+          throw parser.unexpected('top-nested after the comma');
         parser.skipTo(parser.token.at + 'top-nested'.length);
         levels.push(readLevel(parser));
       }
@@ -47,7 +48,10 @@ export const TOP_NESTED: readonly Operator[] = [
       return { at, levels };
     },
     plan({ at, levels }, names) {
-      const keys = columnsOf(levels.map(({ key }) => key), names); // prettier-ignore
+      const keys = columnsOf(
+        levels.map(({ key }) => key),
+        names,
+      );
       if (keys.length < levels.length) throw meaningError(at, 'two levels have the same name');
       const used = new Set(keys.map(({ name }) => name));
       const made = levels.map(({ count, by, desc }, n): NestedLevel => {

@@ -31,10 +31,19 @@ export function readUnion(parser: Parser): UnionText {
 }
 
 /** Several trees as one. */
-export function unionOf(first: Tree, others: readonly Tree[], inner: boolean, source: string | undefined, at: number): Tree {
+export function unionOf(
+  first: Tree,
+  others: readonly Tree[],
+  inner: boolean,
+  source: string | undefined,
+  at: number,
+): Tree {
   if (others.length === 0 && source === undefined) return first;
   const all = [first, ...others];
-  const scope = merged(all.map((tree) => tree.scope), inner); // prettier-ignore
+  const scope = merged(
+    all.map((tree) => tree.scope),
+    inner,
+  );
   const tree: Tree = {
     source: first.source,
     stages: [...first.stages, { kind: 'union', others, inner, source }],

@@ -1,6 +1,14 @@
 /** Asks the service. The token is kept for the session of this tab only, and goes nowhere but into the header. */
 
-import type { Annotation, Dataset, DatasetInfo, FieldMeta, StarredQuery, TabularResult, VirtualField } from '../../../client/api-types.ts';
+import type {
+  Annotation,
+  Dataset,
+  DatasetInfo,
+  FieldMeta,
+  StarredQuery,
+  TabularResult,
+  VirtualField,
+} from '../../../client/api-types.ts';
 
 export class Refused extends Error {
   /** HTTP status; 0 where there was no answer. */
@@ -125,7 +133,11 @@ export class Api {
     await this.#authorized(`v2/apl-starred-queries/${encodeURIComponent(id)}`, { method: 'DELETE' });
   }
 
-  annotations(dataset: string, { start, end }: NonNullable<Table['range']>, signal: AbortSignal): Promise<readonly Annotation[]> {
+  annotations(
+    dataset: string,
+    { start, end }: NonNullable<Table['range']>,
+    signal: AbortSignal,
+  ): Promise<readonly Annotation[]> {
     const asked = new URLSearchParams({ datasets: dataset, start, end }).toString();
     return this.#ask<readonly Annotation[]>(`v2/annotations?${asked}`, undefined, signal);
   }
@@ -159,7 +171,10 @@ export class Api {
       reply = await fetch(path, { ...asked, headers });
     } catch (error) {
       if (isGivenUp(error)) throw error;
-      throw new Refused(0, 'The service does not answer: it stopped, or cannot be reached from here. Try again when it is back.');
+      throw new Refused(
+        0,
+        'The service does not answer: it stopped, or cannot be reached from here. Try again when it is back.',
+      );
     }
     const refusal = reply.ok ? undefined : refusalOf(reply.status, await reply.text());
     const isUnknown = reply.headers.get('www-authenticate')?.includes('invalid_token') === true;
@@ -178,7 +193,10 @@ function bytesReadOf(headers: Headers): number | undefined {
 function refusalOf(status: number, text: string): Refused {
   const unknown = `the service answered with HTTP ${status}`;
   try {
-    const { message, detail } = JSON.parse(text) as { message?: unknown; detail?: { line?: unknown; column?: unknown } };
+    const { message, detail } = JSON.parse(text) as {
+      message?: unknown;
+      detail?: { line?: unknown; column?: unknown };
+    };
     const { line, column } = detail ?? {};
     const place = typeof line === 'number' && typeof column === 'number' ? { line, column } : undefined;
     return new Refused(status, typeof message === 'string' ? message : unknown, place);

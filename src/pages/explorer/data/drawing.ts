@@ -12,9 +12,19 @@ export interface Part {
 
 export type Drawing =
   | ({ readonly kind: 'axes'; readonly title: string; readonly shape: ChartShape } & Series)
-  | { readonly kind: 'bars'; readonly title: string; readonly isUpright: boolean; readonly parts: readonly Part[]; readonly left: number }
+  | {
+      readonly kind: 'bars';
+      readonly title: string;
+      readonly isUpright: boolean;
+      readonly parts: readonly Part[];
+      readonly left: number;
+    }
   | { readonly kind: 'pie'; readonly title: string; readonly parts: readonly Part[] }
-  | { readonly kind: 'card'; readonly title: string; readonly facts: readonly (readonly [name: string, value: Value])[] }
+  | {
+      readonly kind: 'card';
+      readonly title: string;
+      readonly facts: readonly (readonly [name: string, value: Value])[];
+    }
   | {
       readonly kind: 'none';
       /** Why the requested chart is not drawn; empty without a request. */
@@ -45,7 +55,9 @@ export function drawingOf(result: QueryResult, titleGiven = 'Over time'): Drawin
   if (!table || (table.columns[0]?.length ?? 0) === 0) return NOTHING;
   if (!result.render) {
     const series = table.buckets || hasArraysOverTime(table) ? seriesOf(table) : undefined;
-    return series ? { kind: 'axes', title: titleGiven, shape: series.series.length === 1 ? 'columns' : 'lines', ...series } : NOTHING;
+    return series
+      ? { kind: 'axes', title: titleGiven, shape: series.series.length === 1 ? 'columns' : 'lines', ...series }
+      : NOTHING;
   }
   const { chart, properties } = result.render;
   const ys = properties['ycolumns']?.split(',').map((name) => name.trim());
@@ -71,29 +83,51 @@ export function drawingOf(result: QueryResult, titleGiven = 'Over time'): Drawin
   }
 }
 
-function overAxes(table: Table, wish: SeriesWish, { chart, properties }: QueryResult['render'] & object, title?: string): Drawing {
+function overAxes(
+  table: Table,
+  wish: SeriesWish,
+  { chart, properties }: QueryResult['render'] & object,
+  title?: string,
+): Drawing {
   const shape = SHAPES[chart];
   if (shape === undefined) return note(`This page does not draw ${formatCell(chart, 40)}; it draws ${DRAWN}.`);
   const series = seriesOf(table, wish);
   if (!series || (chart === 'timechart' && !series.isTime))
-    return note(`${chart} needs a column of ${chart === 'timechart' ? 'times' : 'times or numbers'}, and another of numbers.`);
+    return note(
+      `${chart} needs a column of ${chart === 'timechart' ? 'times' : 'times or numbers'}, and another of numbers.`,
+    );
   const isStacked = shape === 'areas' && properties['kind']?.startsWith('stacked') === true;
-  return { kind: 'axes', title: title ?? (series.isTime ? 'Over time' : chart), shape: isStacked ? 'stacked' : shape, ...series };
+  return {
+    kind: 'axes',
+    title: title ?? (series.isTime ? 'Over time' : chart),
+    shape: isStacked ? 'stacked' : shape,
+    ...series,
+  };
 }
 
 /** One for each row, and each of its numbers; undefined where no column has numbers. */
-function partsOf(table: Table, { x, ys }: SeriesWish): { readonly names: string; readonly parts: readonly Part[] } | undefined {
+function partsOf(
+  table: Table,
+  { x, ys }: SeriesWish,
+): { readonly names: string; readonly parts: readonly Part[] } | undefined {
   const columns = columnsOf(table);
-  const grouped = columns.filter(({ name }) => (x === undefined ? table.groups.some((group) => group.name === name) : name === x));
+  const grouped = columns.filter(({ name }) =>
+    x === undefined ? table.groups.some((group) => group.name === name) : name === x,
+  );
   const texts = columns.filter((column) => !isNumbers(column));
-  const labels = grouped.length > 0 ? grouped : texts.length > 0 ? texts.slice(0, 3) : columns.slice(0, columns.length > 1 ? 1 : 0);
-  const numbers = columns.filter((column) => isNumbers(column) && !labels.includes(column) && (!ys || ys.includes(column.name)));
+  const labels =
+    grouped.length > 0 ? grouped : texts.length > 0 ? texts.slice(0, 3) : columns.slice(0, columns.length > 1 ? 1 : 0);
+  const numbers = columns.filter(
+    (column) => isNumbers(column) && !labels.includes(column) && (!ys || ys.includes(column.name)),
+  );
   if (numbers.length === 0) return undefined;
   const parts = (columns[0]?.values ?? []).flatMap((_, row) => {
     const group = labels.map(({ values }) => formatCell(values[row] ?? null, 40) || 'none').join(', ');
     return numbers.map(({ name, values }) => {
       const value = values[row];
-      const label = [group, ...(group === '' || numbers.length > 1 ? [name] : [])].filter((part) => part !== '').join(' ');
+      const label = [group, ...(group === '' || numbers.length > 1 ? [name] : [])]
+        .filter((part) => part !== '')
+        .join(' ');
       return { label, value: typeof value === 'number' ? value : 0 };
     });
   });

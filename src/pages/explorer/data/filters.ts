@@ -39,9 +39,13 @@ export function addFilter(text: string, { name, value, isLeftOut = false }: Filt
   const literal = literalOf(name, value);
   const stages = leading.map((stage, at) =>
     // What a later stage may make of the field is another thing.
-    FILTER.test(stage) && !leading.slice(at + 1).some((later) => !FILTER.test(later) && later.includes(name)) ? partsOf(stage) : undefined,
+    FILTER.test(stage) && !leading.slice(at + 1).some((later) => !FILTER.test(later) && later.includes(name))
+      ? partsOf(stage)
+      : undefined,
   );
-  const own = stages.flatMap((parts) => parts ?? []).filter((part): part is Condition => 'name' in part && part.name === name);
+  const own = stages
+    .flatMap((parts) => parts ?? [])
+    .filter((part): part is Condition => 'name' in part && part.name === name);
   const isChosen = own.some(({ isOut }) => !isOut);
   // A left-out value that is chosen now becomes the only one, unless others are chosen.
   const isReplaced = !isLeftOut && !isChosen;
@@ -50,7 +54,11 @@ export function addFilter(text: string, { name, value, isLeftOut = false }: Filt
     if (!part.isOut === isLeftOut) {
       if (isReplaced) return [];
       if (others.length === part.values.length) return [part];
-      return others.length > 0 ? [{ ...part, values: others }] : isLeftOut ? [{ name, isOut: true, values: [literal] }] : [];
+      return others.length > 0
+        ? [{ ...part, values: others }]
+        : isLeftOut
+          ? [{ name, isOut: true, values: [literal] }]
+          : [];
     }
     // One list of left-out values is enough.
     if (part.isOut && (isChosen || part !== own.find(({ isOut }) => isOut))) return [part];
@@ -82,12 +90,17 @@ function isPlain(name: string): boolean {
   if (!/^[A-Za-z_]\w*$/.test(name)) return false;
   const expression = attempt(() => readExpression(new Parser(name)));
   if (expression instanceof AplError || nameOf(expression) !== name) return false;
-  return !(attempt(() => planOf(readQuery(`x | where ${name} == 1 or ${name} in (1) or isnull(${name})`), new Map())) instanceof AplError);
+  return !(
+    attempt(() =>
+      planOf(readQuery(`x | where ${name} == 1 or ${name} in (1) or isnull(${name})`), new Map()),
+    ) instanceof AplError
+  );
 }
 
 function literalOf(name: string, value: Value): string {
   if (value === null) return NONE;
-  if ((name === '_time' || name === '_sysTime') && typeof value === 'string') return `datetime(${JSON.stringify(value)})`;
+  if ((name === '_time' || name === '_sysTime') && typeof value === 'string')
+    return `datetime(${JSON.stringify(value)})`;
   return typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
     : JSON.stringify(typeof value === 'string' ? value : JSON.stringify(value));
@@ -131,7 +144,9 @@ function conditionIn(expression: Expression): Condition | undefined {
   if (sign === 'isnull' || sign === 'isnotnull') return { name: field, isOut: sign === 'isnotnull', values: [NONE] };
   if (!['==', '!=', 'in', '!in'].includes(sign)) return undefined;
   const values = others.map(constantText);
-  return values.includes(undefined) ? undefined : { name: field, isOut: sign.startsWith('!'), values: values as string[] };
+  return values.includes(undefined)
+    ? undefined
+    : { name: field, isOut: sign.startsWith('!'), values: values as string[] };
 }
 
 /** As `literalOf` writes it. */
@@ -150,7 +165,10 @@ function writeStage(parts: readonly Part[]): string {
 function write({ name, isOut, values }: Condition, isAlone: boolean): string {
   const field = fieldText(name);
   const some = values.filter((value) => value !== NONE);
-  const list = some.length === 1 ? `${field} ${isOut ? '!=' : '=='} ${some[0]}` : `${field} ${isOut ? '!in' : 'in'} (${some.join(', ')})`;
+  const list =
+    some.length === 1
+      ? `${field} ${isOut ? '!=' : '=='} ${some[0]}`
+      : `${field} ${isOut ? '!in' : 'in'} (${some.join(', ')})`;
   const none = `${isOut ? 'isnotnull' : 'isnull'}(${field})`;
   if (some.length === values.length) return list;
   if (some.length === 0) return none;

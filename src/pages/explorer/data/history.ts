@@ -26,7 +26,10 @@ export function addToHistory({ query, range, columns }: KeptQuery): void {
   if (text === '' || text.length > MOST_CHARACTERS) return;
   const others = readHistory().filter((other) => other.query !== text || other.range !== range);
   try {
-    localStorage.setItem(KEPT, JSON.stringify([{ query: text, range, columns, at: Date.now() }, ...others].slice(0, MOST)));
+    localStorage.setItem(
+      KEPT,
+      JSON.stringify([{ query: text, range, columns, at: Date.now() }, ...others].slice(0, MOST)),
+    );
   } catch {
     // No room: the history stays as it was.
   }

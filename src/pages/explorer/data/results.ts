@@ -45,7 +45,10 @@ export function chooseColumns({ names, columns, count, areEvents }: Rows): strin
   if (!areEvents) return names.slice(0, SHOWN_OF_TABLES);
   const sample = Math.min(count, 200);
   const filled = new Map(
-    names.map((name, index) => [name, columns[index]!.slice(0, sample).filter((value) => value !== null && value !== '').length]),
+    names.map((name, index) => [
+      name,
+      columns[index]!.slice(0, sample).filter((value) => value !== null && value !== '').length,
+    ]),
   );
   const known = (name: string) => (filled.get(name) ?? 0) > 0;
   const first = PREFERRED_FIELDS.filter(known);
@@ -63,7 +66,9 @@ export function eventAt({ names, columns }: Rows, row: number): [name: string, v
 }
 
 export function toJson(rows: Rows): string {
-  return Array.from({ length: rows.count }, (_, row) => JSON.stringify(Object.fromEntries(eventAt(rows, row)))).join('\n');
+  return Array.from({ length: rows.count }, (_, row) => JSON.stringify(Object.fromEntries(eventAt(rows, row)))).join(
+    '\n',
+  );
 }
 
 /** These columns alone, in this order. */
@@ -75,7 +80,13 @@ export function pickColumns(rows: Rows, names: readonly string[]): Rows {
 export function toCsv({ names, columns, count }: Rows): string {
   const cell = (value: Value): string => {
     const text =
-      value === null ? '' : typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value);
+      value === null
+        ? ''
+        : typeof value === 'string'
+          ? value
+          : typeof value === 'object'
+            ? JSON.stringify(value)
+            : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const lines = Array.from({ length: count }, (_, row) => columns.map((column) => cell(column[row] ?? null)).join(','));

@@ -41,16 +41,24 @@ export function seriesOf(given: Table, { x, ys, isByRow = false }: SeriesWish = 
   const table = unfold(given);
   const columns = columnsOf(table);
   const grouped = (name: string) => table.groups.some((group) => group.name === name);
-  const axis = columns.find(({ name }) => name === (x ?? table.buckets?.field)) ?? columns.find(isTimes) ?? columns.find(isNumbers);
+  const axis =
+    columns.find(({ name }) => name === (x ?? table.buckets?.field)) ??
+    columns.find(isTimes) ??
+    columns.find(isNumbers);
   if (!axis || (!isTimes(axis) && !isNumbers(axis))) return undefined;
   const others = columns.filter((column) => column !== axis);
-  const numbers = others.filter((column) => isNumbers(column) && (ys ? ys.includes(column.name) : !grouped(column.name)));
+  const numbers = others.filter(
+    (column) => isNumbers(column) && (ys ? ys.includes(column.name) : !grouped(column.name)),
+  );
   if (numbers.length === 0) return undefined;
   // The texts of whole events are no groups.
   const isEvents = columns.some(({ name }) => name === '_sysTime');
   const keys = isEvents
     ? []
-    : others.filter((column) => !numbers.includes(column) && (grouped(column.name) || (table.groups.length === 0 && isTexts(column))));
+    : others.filter(
+        (column) =>
+          !numbers.includes(column) && (grouped(column.name) || (table.groups.length === 0 && isTexts(column))),
+      );
   const isTime = isTimes(axis);
   const places = axis.values.map((value) => placeOf(value, isTime));
   const step = table.buckets && axis.name === table.buckets.field ? table.buckets.size / 1e9 : 0;
@@ -61,27 +69,38 @@ export function seriesOf(given: Table, { x, ys, isByRow = false }: SeriesWish = 
     if (index === undefined) continue;
     const group = keys.map(({ values }) => formatCell(values[row] ?? null, 40) || 'none').join(', ');
     for (const { name, values } of numbers) {
-      const label = [group, ...(keys.length === 0 || numbers.length > 1 ? [name] : [])].filter((part) => part !== '').join(' ');
+      const label = [group, ...(keys.length === 0 || numbers.length > 1 ? [name] : [])]
+        .filter((part) => part !== '')
+        .join(' ');
       let line = lines.get(label);
       if (!line) lines.set(label, (line = Array<number | null>(xs.length).fill(isCount(table, name) ? 0 : null)));
       const value = values[row];
       line[index] = typeof value === 'number' ? value : null;
     }
   }
-  const weight = (line: readonly (number | null)[]) => line.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0);
-  const sorted = [...lines].map(([label, line]) => [label, line, weight(line)] as const).sort(([, , a], [, , b]) => b - a);
-  const series = sorted.slice(0, MOST_SERIES).map(([label, line], index) => ({ label, color: index + 1, values: line }));
+  const weight = (line: readonly (number | null)[]) =>
+    line.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0);
+  const sorted = [...lines]
+    .map(([label, line]) => [label, line, weight(line)] as const)
+    .sort(([, , a], [, , b]) => b - a);
+  const series = sorted
+    .slice(0, MOST_SERIES)
+    .map(([label, line], index) => ({ label, color: index + 1, values: line }));
   return { xs, isTime, step, series, left: sorted.length - series.length };
 }
 
 /** Without the one that the service adds. */
 export function columnsOf({ fields, columns }: Table): Column[] {
-  return fields.map(({ name, type }, index) => ({ name, type, values: columns[index] ?? [] })).filter(({ name }) => name !== CURSOR);
+  return fields
+    .map(({ name, type }, index) => ({ name, type, values: columns[index] ?? [] }))
+    .filter(({ name }) => name !== CURSOR);
 }
 
 export const isNumbers = ({ values }: Column): boolean => values.some((value) => typeof value === 'number');
-const isTexts = ({ values }: Column): boolean => values.some((value) => typeof value === 'string' || typeof value === 'boolean');
-const isTimes = ({ type, values }: Column): boolean => type.startsWith('datetime') && values.some((value) => value !== null);
+const isTexts = ({ values }: Column): boolean =>
+  values.some((value) => typeof value === 'string' || typeof value === 'boolean');
+const isTimes = ({ type, values }: Column): boolean =>
+  type.startsWith('datetime') && values.some((value) => value !== null);
 
 function placeOf(value: Value, isTime: boolean): number | undefined {
   const place = isTime ? Date.parse(formatCell(value)) / 1000 : value;
@@ -95,7 +114,9 @@ interface Places {
 }
 
 function eachRow(places: readonly (number | undefined)[]): Places {
-  const rows = places.flatMap((place, row) => (place === undefined ? [] : [{ place, row }])).sort((a, b) => a.place - b.place);
+  const rows = places
+    .flatMap((place, row) => (place === undefined ? [] : [{ place, row }]))
+    .sort((a, b) => a.place - b.place);
   const indexes = Array<number | undefined>(places.length).fill(undefined);
   for (const [index, { row }] of rows.entries()) indexes[row] = index;
   return { xs: rows.map(({ place }) => place), indexes };
@@ -112,7 +133,9 @@ function eachPlace(places: readonly (number | undefined)[], step: number, range:
   const inner = Math.round((last - first) / step) + 1;
   const fill = (from: number, count: number) => {
     if (!(step > 0) || count > MOST_FILLED || count < xs.length) return false;
-    xs = [...new Set([...xs, ...Array.from({ length: count }, (_, index) => from + index * step)])].sort((a, b) => a - b);
+    xs = [...new Set([...xs, ...Array.from({ length: count }, (_, index) => from + index * step)])].sort(
+      (a, b) => a - b,
+    );
     return true;
   };
   if (xs.length > 0 && !fill(first - before * step, before + inner + after)) fill(first, inner);
@@ -150,8 +173,14 @@ function unfold(table: Table): Table {
     column
       .slice(0, rows)
       .flatMap((value) =>
-        Array.from({ length: steps }, (_, step) => (lengthOf(value) === steps ? ((value as readonly Value[])[step] ?? null) : value)),
+        Array.from({ length: steps }, (_, step) =>
+          lengthOf(value) === steps ? ((value as readonly Value[])[step] ?? null) : value,
+        ),
       ),
   );
-  return { ...table, fields: table.fields.map((field, index) => (index === at ? { ...field, type: 'datetime' } : field)), columns };
+  return {
+    ...table,
+    fields: table.fields.map((field, index) => (index === at ? { ...field, type: 'datetime' } : field)),
+    columns,
+  };
 }

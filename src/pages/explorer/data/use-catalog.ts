@@ -24,8 +24,13 @@ const NONE: Catalog = { datasets: undefined, infos: {}, virtual: [], isLoaded: f
 /** Of a dataset: those that events have, then virtual ones. */
 export function fieldsOf({ infos, virtual }: Catalog, dataset: string | undefined): readonly Field[] {
   if (dataset === undefined) return [];
-  const named = virtual.filter((field) => field.dataset === dataset).map(({ name, expression }) => ({ name, type: 'virtual', expression }));
-  return [...named, ...(infos[dataset]?.fields ?? []).filter(({ name }) => !named.some((field) => field.name === name))];
+  const named = virtual
+    .filter((field) => field.dataset === dataset)
+    .map(({ name, expression }) => ({ name, type: 'virtual', expression }));
+  return [
+    ...named,
+    ...(infos[dataset]?.fields ?? []).filter(({ name }) => !named.some((field) => field.name === name)),
+  ];
 }
 
 /** Nothing is stored yet in what the token may see. */
@@ -41,7 +46,11 @@ export function newestOf({ infos, isLoaded }: Catalog): { readonly name: string;
 }
 
 /** `ran` changes with each query. */
-export function useCatalog(api: Api | undefined, dataset: string | undefined, ran: Outcome): Catalog & { readonly refresh: () => void } {
+export function useCatalog(
+  api: Api | undefined,
+  dataset: string | undefined,
+  ran: Outcome,
+): Catalog & { readonly refresh: () => void } {
   const [catalog, setCatalog] = useState(NONE);
   const [asked, setAsked] = useState(0);
   useEffect(() => setCatalog(NONE), [api]);

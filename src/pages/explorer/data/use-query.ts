@@ -71,12 +71,15 @@ async function ask(api: Api, query: string, within: string, number: number, sign
     const result = await api.query(query, over, signal);
     // The counts are an addition: where they cannot be had, the events are enough.
     const isCounted = rowsOf(result).areEvents && !result.render;
-    const histogram = isCounted ? await api.query(countOverTime(query), over, signal).catch(() => undefined) : undefined;
+    const histogram = isCounted
+      ? await api.query(countOverTime(query), over, signal).catch(() => undefined)
+      : undefined;
     signal.throwIfAborted();
     const drawing = histogram ? drawingOf(histogram, 'Events over time') : drawingOf(result);
     const dataset = datasetOf(query);
     const range = drawing.kind === 'axes' && drawing.isTime ? tableOf(histogram ?? result)?.range : undefined;
-    const annotations = range && dataset !== undefined ? await api.annotations(dataset, range, signal).catch(() => []) : [];
+    const annotations =
+      range && dataset !== undefined ? await api.annotations(dataset, range, signal).catch(() => []) : [];
     return { kind: 'found', number, result, drawing, isHistogram: histogram !== undefined, dataset, annotations };
   } catch (error) {
     if (signal.aborted) return { kind: 'none' };

@@ -114,8 +114,10 @@ export function CodeField({ query, problem, known, onEdit, onRun, onSuggest }: C
             onEdit(currentTarget.value);
             // Only typed characters: a pasted text is whole.
             const { inputType, data } = event as unknown as InputEvent;
-            if (inputType === 'insertText' && data?.length === 1) suggest(currentTarget.value, currentTarget.selectionStart, false);
-            else if (open && inputType === 'deleteContentBackward') suggest(currentTarget.value, currentTarget.selectionStart, false);
+            if (inputType === 'insertText' && data?.length === 1)
+              suggest(currentTarget.value, currentTarget.selectionStart, false);
+            else if (open && inputType === 'deleteContentBackward')
+              suggest(currentTarget.value, currentTarget.selectionStart, false);
             else setOpen(undefined);
           }}
           onKeyDown={onKeyDown}

@@ -40,16 +40,29 @@ type Described = Pick<Operator, 'syntax' | 'doc'>;
 const detailOf = ({ syntax, doc }: Described): string => `${syntax} · ${doc}`;
 
 const STAGES: readonly Suggestion[] = QUERY_OPERATORS.filter(works).flatMap((operator) =>
-  operator.names.map((name) => ({ label: name, kind: 'operator' as const, detail: detailOf(operator), insert: `${name} ` })),
+  operator.names.map((name) => ({
+    label: name,
+    kind: 'operator' as const,
+    detail: detailOf(operator),
+    insert: `${name} `,
+  })),
 );
-const callsOf = (kind: 'function' | 'aggregation', functions: readonly (Described & { readonly name: string })[]): readonly Suggestion[] =>
+const callsOf = (
+  kind: 'function' | 'aggregation',
+  functions: readonly (Described & { readonly name: string })[],
+): readonly Suggestion[] =>
   functions.map((each) => ({ label: each.name, kind, detail: detailOf(each), insert: `${each.name}(` }));
-const FUNCTIONS = callsOf('function', FUNCTION_GROUPS.flatMap(([, functions]) => functions).filter(works)); // prettier-ignore
+const FUNCTIONS = callsOf('function', FUNCTION_GROUPS.flatMap(([, functions]) => functions).filter(works));
 const AGGREGATIONS = callsOf('aggregation', AGGREGATE_FUNCTIONS);
 const wordsOf = (names: Iterable<string>): readonly Suggestion[] =>
   [...names]
     .filter((name) => /^[a-z_]+=?$/i.test(name))
-    .map((name) => ({ label: name, kind: 'word', detail: OPERATORS.get(name)?.doc ?? '', insert: name.endsWith('=') ? name : `${name} ` }));
+    .map((name) => ({
+      label: name,
+      kind: 'word',
+      detail: OPERATORS.get(name)?.doc ?? '',
+      insert: name.endsWith('=') ? name : `${name} `,
+    }));
 const INFIX_WORDS = wordsOf([...OPERATORS.keys()].map((name) => (name === 'matches regex' ? 'matches' : name)));
 
 /** Undefined where nothing is to be suggested: in a comment, a text, or behind a number. */
@@ -86,8 +99,17 @@ function candidates(draft: Draft, { datasets, fields }: Known): readonly Suggest
   return [
     ...(isExpression && aggregates ? AGGREGATIONS : []),
     ...(isExpression || wanted.has(WANTED.field) ? fieldsOf(draft, fields) : []),
-    ...(isSource ? tables.map((name): Suggestion => ({ label: name, kind: 'dataset', detail: MADE, insert: name })) : []),
-    ...(isSource ? datasets.map((name): Suggestion => ({ label: name, kind: 'dataset', detail: 'dataset', insert: quoteName(name) })) : []),
+    ...(isSource
+      ? tables.map((name): Suggestion => ({ label: name, kind: 'dataset', detail: MADE, insert: name }))
+      : []),
+    ...(isSource
+      ? datasets.map((name): Suggestion => ({
+          label: name,
+          kind: 'dataset',
+          detail: 'dataset',
+          insert: quoteName(name),
+        }))
+      : []),
     ...words,
     ...(isExpression ? FUNCTIONS : []),
     // Somebody who types an operator before its field shall find it, too.
@@ -100,7 +122,9 @@ const MADE = 'made by this query';
 /** The fields of the dataset that are left at this place, and what the text made. */
 function fieldsOf({ scope, values, wanted }: Draft, fields: readonly Field[]): Suggestion[] {
   const columns = scope();
-  const stored = columns.open ? fields.filter(({ name }) => name !== '_sysTime' && typeOf(columns, name) !== undefined) : [];
+  const stored = columns.open
+    ? fields.filter(({ name }) => name !== '_sysTime' && typeOf(columns, name) !== undefined)
+    : [];
   const types = new Map(fields.map(({ name, type }) => [name, type]));
   const made = [...columns.columns.keys(), ...(wanted.has(WANTED.expression) ? values : [])];
   const names = new Set([...stored.map(({ name }) => name), ...made]);

@@ -24,7 +24,19 @@ export interface EditorProps {
 /** A fault is shown when the typing rests: half a word is one, too. */
 const REST_MS = 400;
 
-export function Editor({ query, range, zone, isRunning, canRun, known, refused, onEdit, onRun, onCancel, onTail }: EditorProps) {
+export function Editor({
+  query,
+  range,
+  zone,
+  isRunning,
+  canRun,
+  known,
+  refused,
+  onEdit,
+  onRun,
+  onCancel,
+  onTail,
+}: EditorProps) {
   const [isSuggesting, setSuggesting] = useState(false);
   const found = useProblem(query);
   useEffect(() => {
@@ -60,8 +72,8 @@ export function Editor({ query, range, zone, isRunning, canRun, known, refused, 
         <RangePicker range={range} onChange={(next) => onRun(query, next)} />
         <ZonePicker {...zone} />
         <span class="hint">
-          <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it, <kbd>Esc</kbd> ends it, <kbd>Ctrl</kbd> <kbd>Space</kbd> suggests; the address holds
-          what you see
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it, <kbd>Esc</kbd> ends it, <kbd>Ctrl</kbd> <kbd>Space</kbd> suggests;
+          the address holds what you see
         </span>
         <span class="buttons">
           <button type="button" disabled={!canRun || query.trim() === ''} onClick={onTail}>

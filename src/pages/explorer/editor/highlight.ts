@@ -13,7 +13,25 @@ export interface Piece {
   readonly end: number;
 }
 
-const KEYWORDS = new Set(['by', 'asc', 'desc', 'let', 'on', 'kind', 'with', 'from', 'to', 'step', 'of', 'true', 'false', 'null', 'nulls', 'first', 'last']); // prettier-ignore
+const KEYWORDS = new Set([
+  'by',
+  'asc',
+  'desc',
+  'let',
+  'on',
+  'kind',
+  'with',
+  'from',
+  'to',
+  'step',
+  'of',
+  'true',
+  'false',
+  'null',
+  'nulls',
+  'first',
+  'last',
+]);
 /** What makes rows of its own at the beginning of a query. */
 const SOURCES = new Set(['print', 'range', 'datatable', 'let']);
 const CALL = /\s*\(/y;
@@ -24,7 +42,8 @@ export function highlight(text: string): Piece[] {
   let followsPipe = true;
   for (let from = 0; from < text.length;) {
     const next = pieceAt(text, from, followsPipe);
-    if (next.at > from) pieces.push({ kind: text.slice(from, next.at).includes('//') ? 'comment' : 'plain', at: from, end: next.at });
+    if (next.at > from)
+      pieces.push({ kind: text.slice(from, next.at).includes('//') ? 'comment' : 'plain', at: from, end: next.at });
     if (next.end > next.at) pieces.push(next);
     followsPipe = next.end === next.at ? followsPipe : /^[|;]$/.test(text.slice(next.at, next.end));
     from = Math.max(next.end, from + 1);
@@ -45,7 +64,11 @@ function pieceAt(text: string, from: number, followsPipe: boolean): Piece {
     const isQuote = /['"`@]/.test(text[error.at] ?? '');
     const lineEnd = text.indexOf('\n', error.at);
     const end = isQuote ? (lineEnd < 0 ? text.length : lineEnd) : error.at + 1;
-    return { kind: isQuote ? 'string' : 'plain', at: error.at, end: Math.min(text.length, Math.max(end, error.at + 1)) };
+    return {
+      kind: isQuote ? 'string' : 'plain',
+      at: error.at,
+      end: Math.min(text.length, Math.max(end, error.at + 1)),
+    };
   }
 }
 

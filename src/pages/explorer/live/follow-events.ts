@@ -41,7 +41,8 @@ export interface Tail {
 
 export const NO_TAIL: Tail = { events: [], count: 0, leftOut: 0, problem: '', isOver: false };
 
-const NO_EVENTS = 'A live tail shows events as they are stored, and this query sums up, sorts or takes some. Run it instead.';
+const NO_EVENTS =
+  'A live tail shows events as they are stored, and this query sums up, sorts or takes some. Run it instead.';
 
 /** Ends when the signal aborts, or the service refuses the query. */
 export async function followEvents(
@@ -69,7 +70,9 @@ export async function followEvents(
       const rows = rowsOf(result);
       const { cursors } = rows;
       if (rows.count > 0 && !cursors) return set((tail) => ({ ...tail, isOver: true, problem: NO_EVENTS }));
-      const events = (cursors ?? []).flatMap((cursor, row) => (window.admit(cursor) ? [{ cursor, fields: eventAt(rows, row) }] : []));
+      const events = (cursors ?? []).flatMap((cursor, row) =>
+        window.admit(cursor) ? [{ cursor, fields: eventAt(rows, row) }] : [],
+      );
       window.answered();
       seen += events.length;
       for (const { fields } of events) newest = laterOf(newest, storedAt(fields));
@@ -101,8 +104,16 @@ async function askTime(api: Api, signal: AbortSignal): Promise<string> {
   return textIn(await api.query('print began = now()', RANGE, signal));
 }
 
-async function countBetween(api: Api, query: string, first: string, last: string, signal: AbortSignal): Promise<number> {
-  const result = await api.query(`${storedBetween(query, first, last)}\n| summarize count()`, RANGE, signal, { isFresh: true });
+async function countBetween(
+  api: Api,
+  query: string,
+  first: string,
+  last: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const result = await api.query(`${storedBetween(query, first, last)}\n| summarize count()`, RANGE, signal, {
+    isFresh: true,
+  });
   return Number(textIn(result));
 }
 

@@ -65,7 +65,9 @@ export function LiveTail({ api, query, columns, onLink, onFilter, onStop }: Live
               {formatCount(fresh)} new ↑
             </button>
           )}
-          {rows.count > 0 && <ColumnPicker names={rows.names} shown={shown} onChange={(chosen) => onLink({ columns: chosen })} />}
+          {rows.count > 0 && (
+            <ColumnPicker names={rows.names} shown={shown} onChange={(chosen) => onLink({ columns: chosen })} />
+          )}
           <button type="button" onClick={onStop}>
             Stop
           </button>
@@ -105,5 +107,12 @@ function tableOf(events: readonly TailedEvent[]): Rows {
   const names = [...new Set(events.flatMap(({ fields }) => fields.map(([name]) => name)))];
   const records = events.map(({ fields }) => new Map(fields));
   const columns = names.map((name) => records.map((record) => record.get(name) ?? null));
-  return { names, columns, count: events.length, times: TIMES, areEvents: true, cursors: events.map(({ cursor }) => cursor) };
+  return {
+    names,
+    columns,
+    count: events.length,
+    times: TIMES,
+    areEvents: true,
+    cursors: events.map(({ cursor }) => cursor),
+  };
 }

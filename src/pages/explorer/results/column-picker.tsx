@@ -41,7 +41,9 @@ function Boxes({ names, shown, onChange }: ColumnPickerProps) {
           <input
             type="checkbox"
             checked={shown.includes(name)}
-            onChange={(event) => onChange(event.currentTarget.checked ? [...shown, name] : shown.filter((other) => other !== name))}
+            onChange={(event) =>
+              onChange(event.currentTarget.checked ? [...shown, name] : shown.filter((other) => other !== name))
+            }
           />
           <bdi>{formatCell(name, 100)}</bdi>
         </label>

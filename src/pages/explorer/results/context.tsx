@@ -45,7 +45,9 @@ export function Context({ api, place, event }: ContextProps) {
     const events = `${quoteName(place.dataset)} | where ${conditionOf(origin, fields.get(origin)!)} | sort by _time`;
     const side = async (order: 'asc' | 'desc') => {
       const range = { startTime: '1970-01-01T00:00:00Z', endTime: 'now+1d' };
-      return linesOf(await api.query(`${events} ${order} | take ${EACH_WAY}`, { ...range, cursor: place.cursor }, signal));
+      return linesOf(
+        await api.query(`${events} ${order} | take ${EACH_WAY}`, { ...range, cursor: place.cursor }, signal),
+      );
     };
     const [before, after] = await Promise.all([side('desc'), side('asc')]);
     setShown({ origin, lines: [...before.toReversed(), { ...lineOf(fields), isIt: true }, ...after] });

@@ -23,7 +23,15 @@ export function DrawingView({ drawing, isSmall, marks, onSelect }: DrawingViewPr
       const empty = isTime ? 'One step in time: nothing to draw.' : 'One row: nothing to draw.';
       return (
         <>
-          <Chart {...drawing} {...over} isLastShown={false} xs={xs} format={formatShort} height={isSmall ? 110 : 240} empty={empty} />
+          <Chart
+            {...drawing}
+            {...over}
+            isLastShown={false}
+            xs={xs}
+            format={formatShort}
+            height={isSmall ? 110 : 240}
+            empty={empty}
+          />
           <Left count={left} what={left === 1 ? 'smaller group is' : 'smaller groups are'} />
         </>
       );
@@ -62,7 +70,13 @@ function Caption({ title }: { readonly title: string }) {
 
 const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
 
-function Card({ title, facts }: { readonly title: string; readonly facts: readonly (readonly [name: string, value: Value])[] }) {
+function Card({
+  title,
+  facts,
+}: {
+  readonly title: string;
+  readonly facts: readonly (readonly [name: string, value: Value])[];
+}) {
   return (
     <figure class="surface card">
       {title !== '' && <Caption title={title} />}
@@ -73,7 +87,9 @@ function Card({ title, facts }: { readonly title: string; readonly facts: readon
               <bdi>{formatCell(name, 60)}</bdi>
             </dt>
             <dd>
-              <bdi>{typeof value === 'number' ? numbers.format(value) : value === null ? '–' : formatCell(value, 80)}</bdi>
+              <bdi>
+                {typeof value === 'number' ? numbers.format(value) : value === null ? '–' : formatCell(value, 80)}
+              </bdi>
             </dd>
           </div>
         ))}
@@ -102,7 +118,13 @@ function Bars({ title, isUpright, parts }: BarsProps) {
                 <i class={value < 0 ? 'below-zero' : ''} style={{ height: `${(100 * Math.abs(value)) / most}%` }} />
               </i>
             ) : (
-              <meter class={value < 0 ? 'below-zero' : ''} min={0} max={most} value={Math.abs(value)} aria-label={label} />
+              <meter
+                class={value < 0 ? 'below-zero' : ''}
+                min={0}
+                max={most}
+                value={Math.abs(value)}
+                aria-label={label}
+              />
             )}
             <span>{formatShort(value)}</span>
           </li>

@@ -30,7 +30,11 @@ export function EventPanel({ event, times, canFilter, onFilter, onClose, childre
   const isTime = (name: string, value: Value): value is string => times.has(name) && typeof value === 'string';
   const fields = isWhole ? event : event.slice(0, MOST_FIELDS);
   return (
-    <section class="surface panel" aria-labelledby="panel-heading" onKeyDown={({ key }) => void (key === 'Escape' && onClose())}>
+    <section
+      class="surface panel"
+      aria-labelledby="panel-heading"
+      onKeyDown={({ key }) => void (key === 'Escape' && onClose())}
+    >
       <div class="panel-head">
         <h2 id="panel-heading" ref={heading} tabIndex={-1}>
           Event <small>{formatMany(event.length, 'field')}</small>
@@ -62,7 +66,15 @@ export function EventPanel({ event, times, canFilter, onFilter, onClose, childre
               )}
             </dt>
             <dd class="mono" {...(isTime(name, value) ? { title: value } : {})}>
-              <LongText text={isTime(name, value) ? formatExactTime(value) : typeof value === 'string' ? value : JSON.stringify(value)} />
+              <LongText
+                text={
+                  isTime(name, value)
+                    ? formatExactTime(value)
+                    : typeof value === 'string'
+                      ? value
+                      : JSON.stringify(value)
+                }
+              />
             </dd>
           </div>
         ))}

@@ -72,7 +72,8 @@ export function ResultsTable({ rows, shown, selected, onSelect, onRead }: Result
       aria-label="Rows"
       onScroll={({ currentTarget: { scrollTop } }) => {
         // Keys hold the rows, too, and may scroll back to the top.
-        if (scrollTop !== top && (scrollTop > 0 || !holder.current?.querySelector('.open:focus'))) onRead?.(scrollTop > 0);
+        if (scrollTop !== top && (scrollTop > 0 || !holder.current?.querySelector('.open:focus')))
+          onRead?.(scrollTop > 0);
         setTop(scrollTop);
       }}
       onKeyDown={onKeyDown}
@@ -93,7 +94,13 @@ export function ResultsTable({ rows, shown, selected, onSelect, onRead }: Result
         <tbody>
           {first > 0 && <tr aria-hidden="true" style={{ height: `${first * ROW_PIXELS}px` }} />}
           {Array.from({ length: end - first }, (_, offset) => first + offset).map((row) => (
-            <tr key={row} aria-rowindex={row + 2} aria-selected={row === selected} data-row={row} onClick={() => onSelect(row)}>
+            <tr
+              key={row}
+              aria-rowindex={row + 2}
+              aria-selected={row === selected}
+              data-row={row}
+              onClick={() => onSelect(row)}
+            >
               <td>
                 <button
                   type="button"
@@ -106,7 +113,12 @@ export function ResultsTable({ rows, shown, selected, onSelect, onRead }: Result
                 </button>
               </td>
               {columns.map((column, index) => (
-                <Cell key={shown[index]!} name={shown[index]!} isTime={rows.times.has(shown[index]!)} value={column[row] ?? null} />
+                <Cell
+                  key={shown[index]!}
+                  name={shown[index]!}
+                  isTime={rows.times.has(shown[index]!)}
+                  value={column[row] ?? null}
+                />
               ))}
             </tr>
           ))}
@@ -119,7 +131,8 @@ export function ResultsTable({ rows, shown, selected, onSelect, onRead }: Result
 
 /** Moves the keyboard's place to a row; where that is not in the document, to the table. */
 export function focusRow(holder: ParentNode, row: number): void {
-  const button = holder.querySelector<HTMLElement>(`tr[data-row="${row}"] .open`) ?? holder.querySelector<HTMLElement>('.rows');
+  const button =
+    holder.querySelector<HTMLElement>(`tr[data-row="${row}"] .open`) ?? holder.querySelector<HTMLElement>('.rows');
   button?.focus({ preventScroll: true });
 }
 

@@ -2,7 +2,15 @@
 import { Alert } from '../../parts/alert.tsx';
 import { useMemo, useState } from 'preact/hooks';
 import type { ChartMark } from '../../parts/chart-series.ts';
-import { formatBytes, formatCount, formatDuration, formatMany, formatMs, formatTime, nameMany } from '../../parts/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatMany,
+  formatMs,
+  formatTime,
+  nameMany,
+} from '../../parts/format.ts';
 import type { Annotation } from '../../../client/api-types.ts';
 import type { Api } from '../data/api.ts';
 import type { Filter } from '../data/filters.ts';
@@ -57,7 +65,19 @@ function whyEmpty({ kind }: Outcome, query: string, isSignedIn: boolean): string
 
 type FoundViewProps = Omit<ResultsProps, 'outcome' | 'query'> & Found;
 
-function FoundView({ result, drawing, isHistogram, dataset, annotations, api, newestMs, link, onLink, onFilter, onRange }: FoundViewProps) {
+function FoundView({
+  result,
+  drawing,
+  isHistogram,
+  dataset,
+  annotations,
+  api,
+  newestMs,
+  link,
+  onLink,
+  onFilter,
+  onRange,
+}: FoundViewProps) {
   const rows = useMemo(() => rowsOf(result), [result]);
   // Columns that were chosen for other rows say nothing of these.
   const isChosen = link.columns.length > 0 && link.columns.every((name) => rows.names.includes(name));
@@ -71,7 +91,8 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, ne
   const marks = useMemo(() => annotations.map(markOf), [annotations]);
   const copy = (name: string, taken: Rows, toText: (rows: Rows) => string) => {
     copyText(toText(taken)).then(
-      () => setCopied(`Copied ${formatMany(taken.count, 'row')} as ${name}, ${formatMany(taken.names.length, 'column')}`),
+      () =>
+        setCopied(`Copied ${formatMany(taken.count, 'row')} as ${name}, ${formatMany(taken.names.length, 'column')}`),
       () => setCopied('The browser did not allow it'),
     );
   };
@@ -91,7 +112,8 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, ne
           <span class="soft">
             {' '}
             · {formatCount(rowsMatched)} matched of {formatCount(rowsExamined)} read
-            {result.bytesRead === undefined ? '' : ` (${formatBytes(result.bytesRead)})`} · {formatMs(elapsedTime / 1000)}
+            {result.bytesRead === undefined ? '' : ` (${formatBytes(result.bytesRead)})`} ·{' '}
+            {formatMs(elapsedTime / 1000)}
             {isPartial ? ' · partial' : ''}
           </span>
           {copied !== '' && <span class="soft"> · {copied}</span>}
@@ -133,7 +155,11 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, ne
               }}
             >
               {api && dataset !== undefined && rows.cursors && (
-                <Context api={api} place={{ dataset, cursor: rows.cursors[selected]! }} event={eventAt(rows, selected)} />
+                <Context
+                  api={api}
+                  place={{ dataset, cursor: rows.cursors[selected]! }}
+                  event={eventAt(rows, selected)}
+                />
               )}
             </EventPanel>
           )}
@@ -144,7 +170,11 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, ne
 }
 
 /** Where the newest event is beyond the range, which holds nothing. */
-function Elsewhere({ range, newestMs, onRange }: { readonly range: string; readonly newestMs: number } & Pick<ResultsProps, 'onRange'>) {
+function Elsewhere({
+  range,
+  newestMs,
+  onRange,
+}: { readonly range: string; readonly newestMs: number } & Pick<ResultsProps, 'onRange'>) {
   const nowMs = Date.now();
   const [from, to] = boundsOf(range, nowMs);
   if (newestMs >= from && newestMs <= to) return null;

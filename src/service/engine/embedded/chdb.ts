@@ -75,7 +75,8 @@ const SCARCE_BYTES = 2 * 1024 ** 3;
  * Its allocator gives back free memory within a moment. By default it keeps it for seconds, and for longer where the engine is idle:
  * hostile queries took the process to 2.3 GB while the engine counted less than 1.
  */
-const allocatorFor = (memoryBytes: number): string => `dirty_decay_ms:${memoryBytes < SCARCE_BYTES ? 0 : 100},muzzy_decay_ms:0`;
+const allocatorFor = (memoryBytes: number): string =>
+  `dirty_decay_ms:${memoryBytes < SCARCE_BYTES ? 0 : 100},muzzy_decay_ms:0`;
 const INSERT_SETTINGS = 'max_threads = 1, max_insert_threads = 1, max_partitions_per_insert_block = 0';
 
 /** The last row read while reading a table in its order. */
@@ -129,7 +130,8 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
       rmSync(file, { force: true });
     }
   });
-  const run = (sql: string): Promise<void> => untilMemory(() => inserts.between(async () => void (await runOn(session, sql))));
+  const run = (sql: string): Promise<void> =>
+    untilMemory(() => inserts.between(async () => void (await runOn(session, sql))));
 
   /** The returned function tells whether nothing but one query has run since. */
   const alone = (): (() => Promise<boolean>) => {
@@ -143,7 +145,11 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
       Number((await ask(OTHER_WORK_SQL))[0]?.[0]) === 0;
   };
   // The package reports the rows of the result as rows read; the format's own statistics have the true count.
-  const query = async (sql: string, params: Readonly<Record<string, Param>> = {}, options: QueryOptions = {}): Promise<QueryResult> => {
+  const query = async (
+    sql: string,
+    params: Readonly<Record<string, Param>> = {},
+    options: QueryOptions = {},
+  ): Promise<QueryResult> => {
     const wasAlone = alone();
     try {
       const settings = { ...querySettings(limits), ...optionSettings(options) };
@@ -156,7 +162,9 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
 
   const ask = (sql: string): Promise<readonly (readonly Cell[])[]> =>
     untilMemory(() =>
-      asks.add(async () => [...readResult(textOf(await runOn(asking, `${sql} ${settingsClause(FORMAT_SETTINGS)}`, 'JSONCompact'))).rows]),
+      asks.add(async () => [
+        ...readResult(textOf(await runOn(asking, `${sql} ${settingsClause(FORMAT_SETTINGS)}`, 'JSONCompact'))).rows,
+      ]),
     );
   const listTables = async (): Promise<(readonly Cell[])[]> => {
     const rows = await ask('select name, engine_full from system.tables where database = currentDatabase()');
@@ -191,7 +199,8 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
     ask,
     insert: (table, block, token, _key, own, extent) => inserts.add(table, block, token, own, extent),
     extent: async (table) =>
-      extents.get(table) ?? inserts.between(async () => extents.get(table) ?? extents.put(table, extentOf(await ask(extentSql(table))))),
+      extents.get(table) ??
+      inserts.between(async () => extents.get(table) ?? extents.put(table, extentOf(await ask(extentSql(table))))),
     knownExtent: (table) => extents.get(table),
     ownColumns: async () => readColumns(await ask(OWN_COLUMNS_SQL)),
     async addColumns(table, columns) {
@@ -228,7 +237,11 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
       const rows = Number(last?.[0]);
       if (rows === 0) return undefined;
       const result = await runOn(session, `select ${namesWith(own)} ${page}`, 'Native');
-      return { block: Buffer.from(result.bytes()), rows, mark: { timeNs: String(last?.[1]), rowId: String(last?.[2]) } };
+      return {
+        block: Buffer.from(result.bytes()),
+        rows,
+        mark: { timeNs: String(last?.[1]), rowId: String(last?.[2]) },
+      };
     },
     close,
   };

@@ -105,9 +105,19 @@ function textOf(value: Param): string {
     : `${value}`;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { '\0': '\\0', '\b': '\\b', '\t': '\\t', '\n': '\\n', '\f': '\\f', '\r': '\\r' };
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\0': '\\0',
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\f': '\\f',
+  '\r': '\\r',
+};
 const escaped = (text: string, quote = ''): string =>
-  text.replaceAll(/[\\'\0\b\t\n\f\r]/g, (each) => ESCAPES[each] ?? (each === '\\' || each === quote ? `\\${each}` : each));
+  text.replaceAll(
+    /[\\'\0\b\t\n\f\r]/g,
+    (each) => ESCAPES[each] ?? (each === '\\' || each === quote ? `\\${each}` : each),
+  );
 
 /** Letters and digits are kept, every other byte becomes its number: nothing in it can end the literal. */
 export const literal = (text: string): string =>

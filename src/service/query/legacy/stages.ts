@@ -58,22 +58,29 @@ export function legacyStages(body: LegacyBody, { now, step, range, columns: virt
     return stages;
   }
 
-  if (range / step >= BigInt(SERVICE_QUERY_BUCKETS)) throw badRequest(`resolution ${step}ns makes more than ${SERVICE_QUERY_BUCKETS} buckets: use a coarser one`);
+  if (range / step >= BigInt(SERVICE_QUERY_BUCKETS))
+    throw badRequest(`resolution ${step}ns makes more than ${SERVICE_QUERY_BUCKETS} buckets: use a coarser one`);
   const condition = (argument: unknown): Node =>
-    typeof argument === 'string' ? expression('argument', argument, scope, true) : (filterNode(argument, { column, now }) ?? fail('an aggregation with a condition wants it as its argument'));
+    typeof argument === 'string'
+      ? expression('argument', argument, scope, true)
+      : (filterNode(argument, { column, now }) ?? fail('an aggregation with a condition wants it as its argument'));
   const keys = groupKeys(body.groupBy ?? [], column);
-  const nodes = aggregations.map((aggregation, n) => aggregationNode(aggregation, numberedName(aggregation.name, n), { column, condition }));
+  const nodes = aggregations.map((aggregation, n) =>
+    aggregationNode(aggregation, numberedName(aggregation.name, n), { column, condition }),
+  );
   stages.push({ kind: 'summarize', aggregations: nodes, keys: [...keys, timeKey(step)] });
-  const sorting = order.filter(({ field }) => field !== '_time').map(({ field, desc }) => {
-    const at = aggregations.findIndex(({ name, op }) => field === name || field === op);
-    const key = keys.find(({ name }) => shown(name) === field);
-    if (at < 0 && !key) throw badRequest(`order by ${quote(field)}: wanted an aggregation or a field of groupBy`);
-    const name = at >= 0 ? numberedName(aggregations[at]!.name, at) : key!.name;
-    return sortKey({ kind: 'column', type: 'dynamic', name }, name, desc === true);
-  });
+  const sorting = order
+    .filter(({ field }) => field !== '_time')
+    .map(({ field, desc }) => {
+      const at = aggregations.findIndex(({ name, op }) => field === name || field === op);
+      const key = keys.find(({ name }) => shown(name) === field);
+      if (at < 0 && !key) throw badRequest(`order by ${quote(field)}: wanted an aggregation or a field of groupBy`);
+      const name = at >= 0 ? numberedName(aggregations[at]!.name, at) : key!.name;
+      return sortKey({ kind: 'column', type: 'dynamic', name }, name, desc === true);
+    });
   if (sorting.length > 0) stages.push({ kind: 'sort', keys: sorting });
   return stages;
-} // prettier-ignore
+}
 
 function fail(message: string): never {
   throw badRequest(message);
@@ -99,7 +106,11 @@ function groupKeys(groupBy: readonly string[], column: (name: string) => Node): 
 
 /** The series that every result of aggregations has. */
 function timeKey(step: bigint): Key {
-  const node = apply('bin', { kind: 'column', type: 'datetime', name: '_time' }, constantNode({ type: 'timespan', value: step }));
+  const node = apply(
+    'bin',
+    { kind: 'column', type: 'datetime', name: '_time' },
+    constantNode({ type: 'timespan', value: step }),
+  );
   return { name: '_time', node, binOfTime: step };
 }
 
@@ -137,19 +148,26 @@ function filterNode(raw: unknown, names: FilterNames): Node | undefined {
     if (++parts > SERVICE_QUERY_PARTS) throw badRequest(`the filter has more than ${SERVICE_QUERY_PARTS} parts`);
     if (depth > SERVICE_QUERY_DEPTH) throw badRequest(`the filter is nested deeper than ${SERVICE_QUERY_DEPTH}`);
     const parsed = FILTER.safeParse(part);
-    if (!parsed.success) throw badRequest(`the filter is not valid: ${parsed.error.issues[0]?.path.join('.')}: ${parsed.error.issues[0]?.message}`);
+    if (!parsed.success)
+      throw badRequest(
+        `the filter is not valid: ${parsed.error.issues[0]?.path.join('.')}: ${parsed.error.issues[0]?.message}`,
+      );
     const { op, field, value, caseSensitive, children } = parsed.data;
     const name = (op ?? '').toLowerCase();
     if (name === '') return undefined;
-    if (name !== 'and' && name !== 'or' && name !== 'not') return condition({ op: name, field: field ?? '', value, caseSensitive: caseSensitive ?? false }, names);
+    if (name !== 'and' && name !== 'or' && name !== 'not')
+      return condition({ op: name, field: field ?? '', value, caseSensitive: caseSensitive ?? false }, names);
     const nodes = (children ?? []).map((child) => read(child, depth + 1)).filter((node) => node !== undefined);
-    const joined = nodes.length > 1 ? apply(name === 'not' ? 'and' : name, ...nodes) : (nodes[0] ?? (name === 'not' ? FALSE : TRUE));
+    const joined =
+      nodes.length > 1 ? apply(name === 'not' ? 'and' : name, ...nodes) : (nodes[0] ?? (name === 'not' ? FALSE : TRUE));
     return name === 'not' ? apply('not', joined) : joined;
   };
   return read(raw, 1);
-} // prettier-ignore
+}
 
-const COMPARE: ReadonlyMap<string, string> = new Map(Object.entries({ eq: '==', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=' }));
+const COMPARE: ReadonlyMap<string, string> = new Map(
+  Object.entries({ eq: '==', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=' }),
+);
 const SIGNS = new Set(['==', '!=', '>', '>=', '<', '<=']);
 const TEXT: ReadonlyMap<string, string> = new Map(
   Object.entries({ contains: 'contains', 'starts-with': 'startswith', 'ends-with': 'endswith', has: 'has' }),

@@ -17,7 +17,16 @@ type Call = Node & { readonly kind: 'apply' };
 const EQUAL: ReadonlySet<string> = new Set(['==', '=~', 'in', 'in~']);
 const ORDERED: ReadonlySet<string> = new Set(['<', '<=', '>', '>=']);
 /** What leaves the fields of events as they are. */
-const HARMLESS: ReadonlySet<Stage['kind']> = new Set(['where', 'extend', 'sort', 'remove', 'keep', 'reorder', 'label', 'render']);
+const HARMLESS: ReadonlySet<Stage['kind']> = new Set([
+  'where',
+  'extend',
+  'sort',
+  'remove',
+  'keep',
+  'reorder',
+  'label',
+  'render',
+]);
 
 interface Comparison {
   readonly field: string;
@@ -27,7 +36,11 @@ interface Comparison {
 
 /** The fields on the right of comparisons. */
 export const comparedIn = (stages: readonly Stage[]): ReadonlySet<string> =>
-  new Set(stages.flatMap((stage) => (stage.kind === 'where' ? callsIn(stage.condition, (name) => OPERATORS.has(name)) : [])).flatMap(({ args }) => args.slice(1).flatMap((arg) => (arg.kind === 'column' ? [arg.name] : [])))); // prettier-ignore
+  new Set(
+    stages
+      .flatMap((stage) => (stage.kind === 'where' ? callsIn(stage.condition, (name) => OPERATORS.has(name)) : []))
+      .flatMap(({ args }) => args.slice(1).flatMap((arg) => (arg.kind === 'column' ? [arg.name] : []))),
+  );
 
 const conjuncts = (node: Node): readonly Node[] =>
   node.kind === 'apply' && node.spec.name === 'and' ? node.args.flatMap(conjuncts) : [node];
@@ -35,20 +48,32 @@ const conjuncts = (node: Node): readonly Node[] =>
 function comparisonOf(node: Node): Comparison | undefined {
   if (node.kind !== 'apply' || !(EQUAL.has(node.spec.name) || ORDERED.has(node.spec.name))) return undefined;
   const [field, ...others] = node.args;
-  const constants = others.flatMap((arg) => (arg.kind === 'constant' && arg.constant.value !== null ? [arg.constant] : []));
-  const isPlain = constants.length === others.length && constants.every(({ type }) => ['string', 'int', 'real', 'bool'].includes(type));
-  return field?.kind === 'column' && field.type === 'dynamic' && isPlain ? { field: field.name, node, wanted: constants.map(plainOf) } : undefined;
-} // prettier-ignore
+  const constants = others.flatMap((arg) =>
+    arg.kind === 'constant' && arg.constant.value !== null ? [arg.constant] : [],
+  );
+  const isPlain =
+    constants.length === others.length &&
+    constants.every(({ type }) => ['string', 'int', 'real', 'bool'].includes(type));
+  return field?.kind === 'column' && field.type === 'dynamic' && isPlain
+    ? { field: field.name, node, wanted: constants.map(plainOf) }
+    : undefined;
+}
 
 /** Comparisons of fields with literals that each event has to meet. */
 function comparisonsOf({ source, stages }: Rows): readonly Comparison[] {
   if (source.kind !== 'datasets') return [];
   const end = stages.findIndex(({ kind }) => !HARMLESS.has(kind));
   const first = end < 0 ? stages : stages.slice(0, end);
-  const made = new Set(first.flatMap((stage) => (stage.kind === 'extend' && !stage.isVirtual ? stage.columns.map(({ name }) => name) : [])));
-  const found = first.flatMap((stage) => (stage.kind === 'where' ? conjuncts(stage.condition) : [])).flatMap((node) => comparisonOf(node) ?? []);
+  const made = new Set(
+    first.flatMap((stage) =>
+      stage.kind === 'extend' && !stage.isVirtual ? stage.columns.map(({ name }) => name) : [],
+    ),
+  );
+  const found = first
+    .flatMap((stage) => (stage.kind === 'where' ? conjuncts(stage.condition) : []))
+    .flatMap((node) => comparisonOf(node) ?? []);
   return found.filter(({ field }) => !made.has(field)).slice(0, SERVICE_QUERY_HINTS);
-} // prettier-ignore
+}
 
 const written = (value: unknown): string => JSON.stringify(value);
 
@@ -56,7 +81,9 @@ const written = (value: unknown): string => JSON.stringify(value);
 function textOf({ field, node, wanted }: Comparison, value = written): string {
   const name = /^[A-Za-z_]\w*(?:\.\w+)*$/.test(field) ? field : `['${field}']`;
   const operator = node.spec.name;
-  return operator.startsWith('in') ? `${name} ${operator} (${wanted.map(value).join(', ')})` : `${name} ${operator} ${value(wanted[0])}`;
+  return operator.startsWith('in')
+    ? `${name} ${operator} (${wanted.map(value).join(', ')})`
+    : `${name} ${operator} ${value(wanted[0])}`;
 }
 
 /** What to write instead, as far as the values that there are show it. */
@@ -64,37 +91,58 @@ function fixOf(comparison: Comparison, there: readonly unknown[], bits: number):
   const { node, field, wanted } = comparison;
   const isText = (bits & (TYPE_BITS.integer | TYPE_BITS.float)) === 0;
   if (isText && wanted.every((value) => typeof value === 'number'))
-    return EQUAL.has(node.spec.name) ? textOf(comparison, (value) => written(String(value))) : textOf({ ...comparison, field: '' }).replace(/^\[''\]/, `toreal(${field})`); // prettier-ignore
+    return EQUAL.has(node.spec.name)
+      ? textOf(comparison, (value) => written(String(value)))
+      : textOf({ ...comparison, field: '' }).replace(/^\[''\]/, `toreal(${field})`);
   const isNumber = (bits & TYPE_BITS.string) === 0;
-  if (isNumber && wanted.every((value) => typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value))) return textOf(comparison, String);
+  if (isNumber && wanted.every((value) => typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value)))
+    return textOf(comparison, String);
   const lower = new Set(wanted.map((value) => String(value).toLowerCase()));
   const isCased = node.spec.name === '==' || node.spec.name === 'in';
   const hasOther = there.some((value) => typeof value === 'string' && lower.has(value.toLowerCase()));
-  return isCased && hasOther ? textOf(comparison).replace(` ${node.spec.name} `, ` ${node.spec.name === 'in' ? 'in~' : '=~'} `) : undefined;
+  return isCased && hasOther
+    ? textOf(comparison).replace(` ${node.spec.name} `, ` ${node.spec.name === 'in' ? 'in~' : '=~'} `)
+    : undefined;
 }
 
 /** One sentence for each; none where the question is not answered. `firstRow` answers the first row of a query, by column. */
-export async function neverTrue(tree: Rows, datasets: readonly Dataset[], firstRow: (rows: Rows) => Promise<readonly (Cell | undefined)[]>): Promise<readonly string[]> {
+export async function neverTrue(
+  tree: Rows,
+  datasets: readonly Dataset[],
+  firstRow: (rows: Rows) => Promise<readonly (Cell | undefined)[]>,
+): Promise<readonly string[]> {
   const bitsOf = (name: string): number => datasets.reduce((bits, { fields }) => bits | (fields.get(name) ?? 0), 0);
   const comparisons = comparisonsOf(tree).filter(({ field }) => bitsOf(field) > 0);
   if (comparisons.length === 0) return [];
   const most = constantNode({ type: 'int', value: BigInt(SERVICE_QUERY_HINT_VALUES) });
   const aggregations = [
     madeAggregation('count', 'int', 'events'),
-    ...comparisons.flatMap(({ node }, n) => [madeAggregation('countif', 'int', `met ${n}`, node), madeAggregation('topk', 'dynamic', `there ${n}`, node.args[0]!, most)]),
+    ...comparisons.flatMap(({ node }, n) => [
+      madeAggregation('countif', 'int', `met ${n}`, node),
+      madeAggregation('topk', 'dynamic', `there ${n}`, node.args[0]!, most),
+    ]),
   ];
-  const before = tree.stages.slice(0, tree.stages.findIndex(({ kind }) => kind === 'where'));
-  const [events, ...cells] = await firstRow({ source: tree.source, stages: [...before, { kind: 'summarize', keys: [], aggregations }] });
+  const before = tree.stages.slice(
+    0,
+    tree.stages.findIndex(({ kind }) => kind === 'where'),
+  );
+  const [events, ...cells] = await firstRow({
+    source: tree.source,
+    stages: [...before, { kind: 'summarize', keys: [], aggregations }],
+  });
   if (Number(events) === 0) return [];
   return comparisons.flatMap((comparison, n) => {
     const [met, top] = [Number(cells[2 * n]), cells[2 * n + 1]];
-    const there = met === 0 && typeof top === 'string' ? (JSON.parse(top) as { key: unknown }[]).map(({ key }) => key) : [];
+    const there =
+      met === 0 && typeof top === 'string' ? (JSON.parse(top) as { key: unknown }[]).map(({ key }) => key) : [];
     const fix = fixOf(comparison, there, bitsOf(comparison.field));
     const values = there.map(written);
     const isShort = values.every(({ length }) => length <= SERVICE_QUERY_HINT_CHARS);
     // An order that no number meets is plain to see in the numbers.
     if (there.length === 0 || (fix === undefined && (!isShort || ORDERED.has(comparison.node.spec.name)))) return [];
-    const list = isShort ? `: there ${values.length === 1 ? 'is' : 'are'} ${values.join(', ')}${values.length < SERVICE_QUERY_HINT_VALUES ? '' : ' among others'}` : '';
+    const list = isShort
+      ? `: there ${values.length === 1 ? 'is' : 'are'} ${values.join(', ')}${values.length < SERVICE_QUERY_HINT_VALUES ? '' : ' among others'}`
+      : '';
     return [`no event of this range has ${textOf(comparison)}${list}${fix === undefined ? '' : `; write ${fix}`}`];
   });
-} // prettier-ignore
+}

@@ -120,18 +120,30 @@ export function programOf({ source, stages }: Pick<Tree, 'source' | 'stages'>, o
     const frame = {
       environment,
       missing: (name: string) => void missing.add(name),
-      relationOf: (inner: Tree): Relation => inner.stages.reduce((relation, stage) => advance(relation, stage, window), rowsOf(inner.source, frame, range, options)),
+      relationOf: (inner: Tree): Relation =>
+        inner.stages.reduce(
+          (relation, stage) => advance(relation, stage, window),
+          rowsOf(inner.source, frame, range, options),
+        ),
     };
-    return tree.reduce((relation, stage) => advance(relation, stage, window), rowsOf(source, frame, where, options)).ordered();
+    return tree
+      .reduce((relation, stage) => advance(relation, stage, window), rowsOf(source, frame, where, options))
+      .ordered();
   };
   const aggregated = stages.some(({ kind }) => kind === 'summarize');
   const series = seriesOf(stages);
-  const tree = series === undefined || series.alone ? stages : stages.filter((stage, n) => n <= series.at || stage.kind !== 'limit' || stage.exactly);
+  const tree =
+    series === undefined || series.alone
+      ? stages
+      : stages.filter((stage, n) => n <= series.at || stage.kind !== 'limit' || stage.exactly);
   const plain = build(range, tree);
   const rows = cursor ? build([...range, cursorSql(cursor, plain, params)], tree) : plain;
 
   const limited = stages.some(({ kind }) => kind === 'limit');
-  const atMost = Math.min(options.limit ?? (limited || aggregated ? SERVICE_QUERY_MAX_EVENTS : SERVICE_QUERY_DEFAULT_EVENTS), SERVICE_QUERY_MAX_EVENTS);
+  const atMost = Math.min(
+    options.limit ?? (limited || aggregated ? SERVICE_QUERY_MAX_EVENTS : SERVICE_QUERY_DEFAULT_EVENTS),
+    SERVICE_QUERY_MAX_EVENTS,
+  );
   const result = {
     dataset: plain.parts.dataset,
     count: checked(plain.countMatching()),
@@ -148,32 +160,49 @@ export function programOf({ source, stages }: Pick<Tree, 'source' | 'stages'>, o
   return {
     ...result,
     rows: tableOf(rows, series.alone ? atMost : SERIES_ROWS),
-    series: { key: series.key.name, width: series.width(environment), totals: tableOf(totals, groups ?? SERVICE_QUERY_MAX_EVENTS), groups },
+    series: {
+      key: series.key.name,
+      width: series.width(environment),
+      totals: tableOf(totals, groups ?? SERVICE_QUERY_MAX_EVENTS),
+      groups,
+    },
   };
-} // prettier-ignore
+}
 
 const SERIES_ROWS = SERVICE_QUERY_MAX_EVENTS * 4;
 
 /** The first rows of a query. */
-function rowsOf(source: Source, frame: Parameters<typeof Relation.events>[1], where: readonly Sql[], { datasetsOf }: ProgramOptions): Relation {
+function rowsOf(
+  source: Source,
+  frame: Parameters<typeof Relation.events>[1],
+  where: readonly Sql[],
+  { datasetsOf }: ProgramOptions,
+): Relation {
   switch (source.kind) {
     case 'datasets': {
       const datasets = source.names.flatMap(datasetsOf);
       if (datasets.length === 0) return constantRows(frame, [], []);
-      return union(datasets.map((dataset) => Relation.events(dataset, frame, where)), { inner: false, source: undefined });
+      return union(
+        datasets.map((dataset) => Relation.events(dataset, frame, where)),
+        { inner: false, source: undefined },
+      );
     }
     case 'rows':
       return constantRows(frame, source.columns, source.rows);
     case 'range':
       return rangeRows(frame, source);
   }
-} // prettier-ignore
+}
 
 const innerOf = ({ parts }: Relation, tree: Tree): Relation => new Relation(parts.relationOf(tree).parts);
 
 /** How each stage goes on from the rows before it. `window`: ns that the query looks at. */
 const STAGES: {
-  readonly [Kind in Stage['kind']]: (rows: Relation, stage: Stage & { readonly kind: Kind }, window: bigint) => Relation;
+  readonly [Kind in Stage['kind']]: (
+    rows: Relation,
+    stage: Stage & { readonly kind: Kind },
+    window: bigint,
+  ) => Relation;
 } = {
   where: (rows, { condition }) => rows.where(condition),
   extend: (rows, { isVirtual, columns }) => (isVirtual ? virtual(rows, columns) : rows.extend(columns)),
@@ -243,27 +272,51 @@ function tableOf(relation: Relation, most: number): Table {
   const own = maps ? ownOf(event!).map(([field, kind, cell]) => [field, kind, add(cell)] as const) : [];
   const matchedAt = matched && add(matched);
   const outputs = [...columns].map(([name, made]): OutputColumn => {
-    const facets = facetsOf(made.value).map(([kind, facet]) => [kind, add(kind === 'datetime' ? nanos(facet) : facet)] as const);
+    const facets = facetsOf(made.value).map(
+      ([kind, facet]) => [kind, add(kind === 'datetime' ? nanos(facet) : facet)] as const,
+    );
     return { name: shown(name), type: typeOf(made), role: made.role, info: made.info, facets };
   });
   if (select.length === 0) add(sql`1`);
   return {
     sql: checked(relation.select(select, atMost)),
-    columns: outputs, eventAt, mapsAt, own, matchedAt, atMost, wanted,
+    columns: outputs,
+    eventAt,
+    mapsAt,
+    own,
+    matchedAt,
+    atMost,
+    wanted,
     hasField: (name) => !columns.has(name) && !removed.some((pattern) => matchesPattern(pattern, name)),
     order: (order?.info ?? []).map(({ field, desc }) => ({ field: shown(field), desc })),
     byTime: event && order?.byTime,
   };
-} // prettier-ignore
+}
 
 const mapsOf = ({ s, i, f, b, j }: EventSql): Sql[] => [s, i, f, b, j];
 const ownOf = ({ own }: EventSql): (readonly [field: string, kind: Kind, cell: Sql])[] =>
-  [...own].flatMap(([field, columns]) => Object.entries(columns).map(([map, cell]) => [field, OWN_KINDS[map as OwnMap], cell] as const));
+  [...own].flatMap(([field, columns]) =>
+    Object.entries(columns).map(([map, cell]) => [field, OWN_KINDS[map as OwnMap], cell] as const),
+  );
 
 const KIND_NAMES: Readonly<Record<Kind, string>> = {
-  int: 'integer', real: 'float', string: 'string', bool: 'boolean', datetime: 'datetime', timespan: 'timespan', json: 'array',
-}; // prettier-ignore
-const TYPE_NAMES: Readonly<Record<Type, string>> = { int: 'integer', real: 'float', string: 'string', bool: 'boolean', datetime: 'datetime', timespan: 'timespan', dynamic: 'null' }; // prettier-ignore
+  int: 'integer',
+  real: 'float',
+  string: 'string',
+  bool: 'boolean',
+  datetime: 'datetime',
+  timespan: 'timespan',
+  json: 'array',
+};
+const TYPE_NAMES: Readonly<Record<Type, string>> = {
+  int: 'integer',
+  real: 'float',
+  string: 'string',
+  bool: 'boolean',
+  datetime: 'datetime',
+  timespan: 'timespan',
+  dynamic: 'null',
+};
 
 function typeOf({ value, type, bits }: Made): string {
   if (bits !== undefined) return typeName(bits);

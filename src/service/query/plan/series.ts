@@ -22,7 +22,12 @@ export function seriesOf(stages: readonly Stage[]): Series | undefined {
   if (stage?.kind !== 'summarize' || stages.slice(at + 1).some(({ kind }) => !FOLLOWS.has(kind))) return undefined;
   const key = stage.keys.find(({ binOfTime }) => binOfTime !== undefined);
   if (!key) return undefined;
-  return { at, key, width: ({ step }) => (key.binOfTime === 'auto' ? step : (key.binOfTime as bigint)), alone: stage.keys.length === 1 };
+  return {
+    at,
+    key,
+    width: ({ step }) => (key.binOfTime === 'auto' ? step : (key.binOfTime as bigint)),
+    alone: stage.keys.length === 1,
+  };
 }
 
 /** How many groups are wanted; undefined for all. */
@@ -38,7 +43,9 @@ export function totalsOf(stages: readonly Stage[], { at, key }: Series): Stage[]
     if (n < at) return [stage];
     if (stage.kind === 'summarize') return [{ ...stage, keys: stage.keys.filter((other) => other !== key) }];
     if (stage.kind !== 'sort') return [];
-    const keys = stage.keys.filter(({ node }) => !nodesIn(node).some((part) => part.kind === 'column' && part.name === key.name));
+    const keys = stage.keys.filter(
+      ({ node }) => !nodesIn(node).some((part) => part.kind === 'column' && part.name === key.name),
+    );
     return keys.length === 0 ? [] : [{ ...stage, keys }];
   });
 }

@@ -25,7 +25,9 @@ export function parseTime(name: string, text: string, now: bigint): bigint {
 const clamp = (ns: bigint): bigint => (ns < MIN_TIME_NS ? MIN_TIME_NS : ns > MAX_TIME_NS ? MAX_TIME_NS : ns);
 
 /** Up to 30 s, 30 min and 12 h; then 1, 7, 30 and 365 days. */
-const STEPS_S = [1, 5, 10, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800, 2_592_000, 31_536_000];
+const STEPS_S = [
+  1, 5, 10, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800, 2_592_000, 31_536_000,
+];
 
 /** The default width of the buckets of a range: the smallest step that makes at most 120 of them. */
 export function autoStep(rangeNs: bigint): bigint {

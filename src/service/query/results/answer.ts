@@ -93,7 +93,9 @@ function inGroups(program: Program, rows: ResultRows, totals: ResultRows): Resul
 
 /** Rows of the same group have the same text. */
 export const groupKey = ({ columns }: Table, row: Row, except?: string): string =>
-  JSON.stringify(columns.filter(({ role, name }) => role === 'key' && name !== except).map((column) => writeValue(column, row)));
+  JSON.stringify(
+    columns.filter(({ role, name }) => role === 'key' && name !== except).map((column) => writeValue(column, row)),
+  );
 
 /** Ids of the oldest and the newest event among the rows; empty without events. */
 function cursorsOf(table: Table, rows: ResultRows): { minCursor: string; maxCursor: string } {

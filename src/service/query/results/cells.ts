@@ -15,7 +15,8 @@ export function timeJson(cell: Cell | undefined): string {
   const text = String(cell);
   if (text.length < 10 || text.startsWith('-')) return `"${formatTime(BigInt(text))}"`;
   const second = text.slice(0, -9);
-  if (second !== lastSecond.text) lastSecond = { text: second, written: new Date(Number(second) * 1000).toISOString().slice(0, -5) };
+  if (second !== lastSecond.text)
+    lastSecond = { text: second, written: new Date(Number(second) * 1000).toISOString().slice(0, -5) };
   let end = text.length;
   while (end > second.length && text[end - 1] === '0') end--;
   return `"${lastSecond.written}${end > second.length ? `.${text.slice(second.length, end)}` : ''}Z"`;

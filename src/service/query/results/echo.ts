@@ -32,15 +32,20 @@ export function echoOf(stages: readonly Stage[], frame: EchoFrame): object {
     // Services of the family say none of a query by text, and clients read none.
     filter: null,
     order: (sort?.keys ?? []).filter(({ name }) => name !== '').map(({ name, desc }) => ({ field: name, desc })),
-    project: (project?.columns ?? []).map(({ name, node }) => ({ field: node.kind === 'column' ? node.name : name, alias: name })),
-    virtualFields: stages.flatMap((stage) => (stage.kind === 'extend' ? stage.columns.map(({ name, text }) => ({ alias: name, expr: text ?? '' })) : [])),
+    project: (project?.columns ?? []).map(({ name, node }) => ({
+      field: node.kind === 'column' ? node.name : name,
+      alias: name,
+    })),
+    virtualFields: stages.flatMap((stage) =>
+      stage.kind === 'extend' ? stage.columns.map(({ name, text }) => ({ alias: name, expr: text ?? '' })) : [],
+    ),
     limit: limitOf(stages, frame.limit),
     cursor: frame.cursor,
     includeCursor: frame.includeCursor,
     continuationToken: '',
     fieldsMeta: null,
   };
-} // prettier-ignore
+}
 
 /** The lowest limit of text and request. */
 function limitOf(stages: readonly Stage[], requested: number | undefined): number {

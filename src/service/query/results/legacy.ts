@@ -26,7 +26,9 @@ export function writeLegacy(text: ReplyText, answer: Answer, program: Program): 
   const group = (of: Table, row: Row, except?: string): string => {
     const keys = of.columns.filter(({ role, name }) => role === 'key' && name !== except);
     const values = of.columns.filter(({ role }) => role !== 'key');
-    const aggregations = values.map((column) => `{"op":${JSON.stringify(column.name)},"value":${writeValue(column, row)}}`);
+    const aggregations = values.map(
+      (column) => `{"op":${JSON.stringify(column.name)},"value":${writeValue(column, row)}}`,
+    );
     return `{"id":${idOf(groupKey(of, row, except))},"group":{${entries(keys, row, true)}},"aggregations":[${aggregations.join(',')}]}`;
   };
   // Groups are numbered in the order of the totals.
@@ -62,31 +64,47 @@ const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);
 function match(table: Table, row: Row): string {
   const fields: string[] = [];
   if (table.mapsAt !== undefined)
-    eachField(table, row, (name, json) => void (table.hasField(name) && fields.push(`${JSON.stringify(name)}:${json}`)));
-  const made = entries(table.columns.filter(({ name }) => !OWN.has(name)), row, false); // prettier-ignore
+    eachField(
+      table,
+      row,
+      (name, json) => void (table.hasField(name) && fields.push(`${JSON.stringify(name)}:${json}`)),
+    );
+  const made = entries(
+    table.columns.filter(({ name }) => !OWN.has(name)),
+    row,
+    false,
+  );
   if (made !== '') fields.push(made);
   const at = table.eventAt;
   const own = table.columns.find((column) => column.name === '_time')?.facets.find(([kind]) => kind === 'datetime');
   const known = own && row[own[1]] !== null ? timeJson(row[own[1]]) : `"${NO_TIME}"`;
-  const [time, sysTime, id] = at === undefined ? [known, `"${NO_TIME}"`, ''] : [timeJson(row[at]), timeJson(row[at + 1]), rowIdOf(table, row)];
+  const [time, sysTime, id] =
+    at === undefined ? [known, `"${NO_TIME}"`, ''] : [timeJson(row[at]), timeJson(row[at + 1]), rowIdOf(table, row)];
   return `{"_time":${time},"_sysTime":${sysTime},"_rowId":"${id}","data":{${fields.join(',')}}}`;
-} // prettier-ignore
+}
 
 /** Intervals in the order of time. Rows without a time are in none: the totals have them. */
-function writeSeries(text: ReplyText, table: Table, rows: ResultRows, { key, width }: Program['series'] & object, group: (row: Row) => string): void {
+function writeSeries(
+  text: ReplyText,
+  table: Table,
+  rows: ResultRows,
+  { key, width }: Program['series'] & object,
+  group: (row: Row) => string,
+): void {
   const at = table.columns.find(({ name }) => name === key)!.facets[0]?.[1];
   const intervals = new Map<string, ReplyText>();
-  if (at !== undefined) for (const row of rows) {
-    if (row[at] === null) continue;
-    const start = String(row[at]);
-    const groups = intervals.get(start);
-    if (groups) groups.add(`,${group(row)}`);
-    else {
-      const first = new ReplyText(text.budget, SERVICE_QUERY_BUCKETS);
-      first.add(group(row));
-      intervals.set(start, first);
+  if (at !== undefined)
+    for (const row of rows) {
+      if (row[at] === null) continue;
+      const start = String(row[at]);
+      const groups = intervals.get(start);
+      if (groups) groups.add(`,${group(row)}`);
+      else {
+        const first = new ReplyText(text.budget, SERVICE_QUERY_BUCKETS);
+        first.add(group(row));
+        intervals.set(start, first);
+      }
     }
-  }
   let comma = '';
   for (const [start, groups] of [...intervals].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))) {
     const from = BigInt(start);
@@ -95,4 +113,4 @@ function writeSeries(text: ReplyText, table: Table, rows: ResultRows, { key, wid
     text.add(']}');
     comma = ',';
   }
-} // prettier-ignore
+}

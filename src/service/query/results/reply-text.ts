@@ -13,7 +13,8 @@ export class ReplyBudget {
   /** Throws an `ApiError` 400 when the reply becomes too large. */
   use(bytes: number): void {
     this.#used += bytes;
-    if (this.#used > this.#most) throw badRequest(`the result is larger than ${this.#most / 2 ** 20} MiB: set a smaller limit`);
+    if (this.#used > this.#most)
+      throw badRequest(`the result is larger than ${this.#most / 2 ** 20} MiB: set a smaller limit`);
   }
 }
 

@@ -32,7 +32,12 @@ const aggregationJson = ({ name, fields, args }: AggregationInfo): object => ({
 });
 
 /** Adds the `tables` of the result. */
-export function writeTables(text: ReplyText, { table, rows, totals }: Answer, { series, aggregated, dataset }: Program, frame: TableFrame): void {
+export function writeTables(
+  text: ReplyText,
+  { table, rows, totals }: Answer,
+  { series, aggregated, dataset }: Program,
+  frame: TableFrame,
+): void {
   const of = { ...frame, dataset };
   text.add('[');
   writeTable(text, '0', table, rows, of, series && { field: series.key, size: Number(series.width) }, aggregated);
@@ -41,7 +46,7 @@ export function writeTables(text: ReplyText, { table, rows, totals }: Answer, { 
     writeTable(text, '_totals', series.totals, totals, of, undefined, aggregated);
   }
   text.add(']');
-} // prettier-ignore
+}
 
 function writeTable(
   text: ReplyText,
@@ -69,7 +74,9 @@ function writeTable(
     written.push({ field, values: values[n]! });
   }
   if (withCursors) written.push({ field: { name: '_cursor', type: 'string' }, values: cursors });
-  const groups = aggregated ? columns.filter(({ role }) => role === 'key').map((column) => ({ name: column.name })) : [];
+  const groups = aggregated
+    ? columns.filter(({ role }) => role === 'key').map((column) => ({ name: column.name }))
+    : [];
   const head = {
     name,
     sources: frame.sources.map((source) => ({ name: source })),
@@ -114,9 +121,18 @@ class SparseColumn {
 /** `_sysTime`, `_time`, then the fields of the dataset by name. */
 function eventColumns(budget: ReplyBudget, table: Table, rows: ResultRows, dataset: Dataset): Written[] {
   const at = table.eventAt!;
-  const times = ([['_sysTime', at + 1], ['_time', at]] as const).filter(([name]) => table.hasField(name)).map(([name, cell]) => ({
-    field: { name, type: 'datetime' }, cell, values: new ReplyText(budget),
-  })); // prettier-ignore
+  const times = (
+    [
+      ['_sysTime', at + 1],
+      ['_time', at],
+    ] as const
+  )
+    .filter(([name]) => table.hasField(name))
+    .map(([name, cell]) => ({
+      field: { name, type: 'datetime' },
+      cell,
+      values: new ReplyText(budget),
+    }));
 
   const count = Math.max(1, dataset.fields.size);
   const columns = new Map<string, SparseColumn>();
@@ -139,13 +155,18 @@ function eventColumns(budget: ReplyBudget, table: Table, rows: ResultRows, datas
   const known = new Set([...shownFields(dataset.fields).map(([name]) => name), ...columns.keys()]);
   // A large grid is mostly empty: leave out fields that no row has.
   const sparse = rows.length * known.size > SERVICE_QUERY_CELLS;
-  const names = [...known].filter((name) => table.hasField(name) && (!sparse || columns.has(name))).sort((a, b) => (a < b ? -1 : 1));
+  const names = [...known]
+    .filter((name) => table.hasField(name) && (!sparse || columns.has(name)))
+    .sort((a, b) => (a < b ? -1 : 1));
   return [
     ...times,
     ...names.map((name) => {
       const column = columns.get(name);
       column?.fill(n);
-      return { field: { name, type: typeName(dataset.fields.get(name) ?? 0) || 'null' }, values: (column ?? nulls).text };
+      return {
+        field: { name, type: typeName(dataset.fields.get(name) ?? 0) || 'null' },
+        values: (column ?? nulls).text,
+      };
     }),
   ];
 }

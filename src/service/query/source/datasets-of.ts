@@ -17,13 +17,23 @@ export interface DatasetsOfQuery {
 const isPattern = ({ text }: DatasetName): boolean => text.includes('*');
 
 /** Throws an `ApiError` 404 or 403 for a name that does not exist or that the caller may not query. A pattern skips those. */
-export function datasetsOf(names: readonly DatasetName[], text: string, catalog: Catalog, caller: Caller): DatasetsOfQuery {
+export function datasetsOf(
+  names: readonly DatasetName[],
+  text: string,
+  catalog: Catalog,
+  caller: Caller,
+): DatasetsOfQuery {
   for (const name of names) if (!isPattern(name)) caller.require(RIGHT, name.text);
-  const found = new Map(names.map((name) => [name.text, isPattern(name) ? matching(name.text, catalog, caller) : [named(name, text, catalog)]] as const));
+  const found = new Map(
+    names.map(
+      (name) =>
+        [name.text, isPattern(name) ? matching(name.text, catalog, caller) : [named(name, text, catalog)]] as const,
+    ),
+  );
   const all = [...new Set([...found.values()].flat())];
   // Callers also ask for the datasets of a pattern one by one.
   return { all, of: ({ text: name }) => found.get(name) ?? all.filter((dataset) => dataset.name === name) };
-} // prettier-ignore
+}
 
 function matching(text: string, catalog: Catalog, caller: Caller): readonly Dataset[] {
   return catalog.list().filter(({ name }) => caller.may(RIGHT, name) && fitsWildcards(name, text, '*'));
@@ -35,7 +45,8 @@ function named({ text: name, at }: DatasetName, text: string, catalog: Catalog):
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
     // A query of one word may mean to look for it.
-    const message = text.trim() === name ? `${error.message}; to look for the word write search "${name}"` : error.message;
+    const message =
+      text.trim() === name ? `${error.message}; to look for the word write search "${name}"` : error.message;
     throw new ApiError(404, message, {}, { message, ...placeOf(text, at), errorType: ERROR_TYPES.dataset });
   }
 }

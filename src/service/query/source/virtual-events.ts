@@ -20,18 +20,33 @@ export interface VirtualOfQuery {
 }
 
 /** A `let` or a variable of the request hides a virtual field of the same name. */
-export function virtualOf(query: QueryText, variables: ReadonlyMap<string, Constant>, found: DatasetsOfQuery, columnsOf: ColumnsOf): VirtualOfQuery {
+export function virtualOf(
+  query: QueryText,
+  variables: ReadonlyMap<string, Constant>,
+  found: DatasetsOfQuery,
+  columnsOf: ColumnsOf,
+): VirtualOfQuery {
   const bound = new Set([...variables.keys(), ...query.lets.map(({ name }) => name)]);
-  const columns = new Map(found.all.map((dataset) => [dataset, columnsOf(dataset, (name) => !bound.has(name) && isNamed(name, query.named))] as const));
+  const columns = new Map(
+    found.all.map(
+      (dataset) => [dataset, columnsOf(dataset, (name) => !bound.has(name) && isNamed(name, query.named))] as const,
+    ),
+  );
   return {
     used: [...new Set([...columns.values()].flat().map(({ name }) => name))],
     eventsOf(name) {
       const datasets = found.of(name);
-      const having = datasets.flatMap((dataset) => (columns.get(dataset)!.length > 0 ? [{ dataset: dataset.name, columns: columns.get(dataset)! }] : []));
-      return eventsWith(name, having, datasets.filter((dataset) => columns.get(dataset)!.length === 0).map((dataset) => dataset.name));
+      const having = datasets.flatMap((dataset) =>
+        columns.get(dataset)!.length > 0 ? [{ dataset: dataset.name, columns: columns.get(dataset)! }] : [],
+      );
+      return eventsWith(
+        name,
+        having,
+        datasets.filter((dataset) => columns.get(dataset)!.length === 0).map((dataset) => dataset.name),
+      );
     },
   };
-} // prettier-ignore
+}
 
 /** The fields that a legacy query names. */
 export function namedIn({ order, aggregations, groupBy, project, filter, virtualFields }: LegacyBody): Named {
@@ -61,5 +76,7 @@ export function namedIn({ order, aggregations, groupBy, project, filter, virtual
 /** Fields that an expression names. Errors are reported when it is read again. */
 function namesOf(text: string): Iterable<string> {
   const parser = attempt(() => new Parser(text));
-  return parser instanceof AplError || attempt(() => readExpression(parser)) instanceof AplError ? [text] : parser.fields.keys();
+  return parser instanceof AplError || attempt(() => readExpression(parser)) instanceof AplError
+    ? [text]
+    : parser.fields.keys();
 }

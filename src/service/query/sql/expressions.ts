@@ -92,7 +92,12 @@ function written({ spec, args }: Arguments, context: ExpressionContext): readonl
   return args.flatMap((arg) => (isColumns(arg) ? columns.flat() : [arg]));
 }
 
-function callOf(given: Arguments, context: ExpressionContext, filtering: boolean, wrap?: (value: Value) => Value): Call {
+function callOf(
+  given: Arguments,
+  context: ExpressionContext,
+  filtering: boolean,
+  wrap?: (value: Value) => Value,
+): Call {
   const { places, at } = given;
   const args = written(given, context);
   const values: (Value | undefined)[] = [];
@@ -146,9 +151,12 @@ const firstColumn = ({ parts }: InnerRows): Value => [...parts.columns.values()]
 /** The first column of the first row; null without rows. */
 function scalar(relation: InnerRows): Value {
   const rows = relation.ordered();
-  const facets = facetsOf(firstColumn(rows)).map(([kind, facet]) => [kind, sql`(${rows.select([sql`toNullable(${facet})`], Math.min(1, rows.parts.limit ?? 1))})`] as const);
+  const facets = facetsOf(firstColumn(rows)).map(
+    ([kind, facet]) =>
+      [kind, sql`(${rows.select([sql`toNullable(${facet})`], Math.min(1, rows.parts.limit ?? 1))})`] as const,
+  );
   return { facets: Object.fromEntries(facets) };
-} // prettier-ignore
+}
 
 const lower = (text: Sql, caseless: boolean): Sql => (caseless ? sql`lowerUTF8(${text})` : text);
 

@@ -34,7 +34,17 @@ function mapOwn<T extends string>(own: Readonly<Partial<Record<OwnMap, T>>>, cha
   return Object.fromEntries(Object.entries(own).map(([map, column]) => [map, change(column)]));
 }
 
-export const TABLE_EVENT: EventSql = { s: sql`s`, i: sql`i`, f: sql`f`, b: sql`b`, j: sql`j`, time: sql`_time`, sysTime: sql`_sysTime`, rowId: sql`_rowId`, own: new Map() }; // prettier-ignore
+export const TABLE_EVENT: EventSql = {
+  s: sql`s`,
+  i: sql`i`,
+  f: sql`f`,
+  b: sql`b`,
+  j: sql`j`,
+  time: sql`_time`,
+  sysTime: sql`_sysTime`,
+  rowId: sql`_rowId`,
+  own: new Map(),
+};
 
 /** Events as a table holds them. */
 export const isStored = (event: EventSql | undefined): event is EventSql => event?.s === TABLE_EVENT.s;
@@ -56,7 +66,12 @@ export function mapEvent(event: EventSql, change: (part: Sql) => Sql): EventSql 
 }
 
 /** A field by the name that a query gives it; undefined where no event ever had it. */
-export function namedValue(event: EventSql, fields: ReadonlyMap<string, number>, name: string, params: Params): Value | undefined {
+export function namedValue(
+  event: EventSql,
+  fields: ReadonlyMap<string, number>,
+  name: string,
+  params: Params,
+): Value | undefined {
   const values = storedNames(fields, name).map((stored) => fieldValue(event, stored, fields.get(stored)!, params));
   const value = values.length < 2 ? values[0] : firstOf(values);
   if (value === undefined || !((fields.get(name) ?? 0) & TYPE_BITS.map)) return value;
@@ -76,7 +91,12 @@ export function fieldValue(event: EventSql, name: string, bits: number, params: 
   const plain: { -readonly [K in keyof Facets]: Facets[K] } = {};
   const present: Sql[] = [];
   /** `missing`: what a missing key reads as; `marker`: how `j` holds a value that is that, when the field ever had one. */
-  const add = (kind: 'int' | 'real' | 'string' | 'bool', letter: OwnMap, missing: Sql, marker: Sql | undefined): void => {
+  const add = (
+    kind: 'int' | 'real' | 'string' | 'bool',
+    letter: OwnMap,
+    missing: Sql,
+    marker: Sql | undefined,
+  ): void => {
     const own = event.own.get(name)?.[letter];
     if (own !== undefined) {
       facets[kind] = own;
@@ -121,11 +141,20 @@ export function fieldValue(event: EventSql, name: string, bits: number, params: 
 /** `"key":value` of each key that an event has in a map field. Keys have no columns of their own. */
 function mapMembers({ s, i, f, b, j }: EventSql, name: string, params: Params): Sql {
   const prefix = params.string(name + MAP_KEY);
-  const texts = [[s, jsonString(sql`v`)], [i, sql`toString(v)`], [f, sql`toString(v)`], [b, sql`if(v, 'true', 'false')`], [j, sql`v`]] as const;
+  const texts = [
+    [s, jsonString(sql`v`)],
+    [i, sql`toString(v)`],
+    [f, sql`toString(v)`],
+    [b, sql`if(v, 'true', 'false')`],
+    [j, sql`v`],
+  ] as const;
   const key = jsonString(sql`substring(k, length(${prefix}) + 1)`);
-  const members = texts.map(([map, value]) => sql`arrayMap((k, v) -> if(startsWith(k, ${prefix}), concat(${key}, ':', ${value}), ''), mapKeys(${map}), mapValues(${map}))`);
+  const members = texts.map(
+    ([map, value]) =>
+      sql`arrayMap((k, v) -> if(startsWith(k, ${prefix}), concat(${key}, ':', ${value}), ''), mapKeys(${map}), mapValues(${map}))`,
+  );
   return sql`arrayFilter(m -> m != '', arrayConcat(${list(members)}))`;
-} // prettier-ignore
+}
 
 /** The text of all fields. */
 export function eventText({ s, i, f, j, own }: EventSql): Sql {

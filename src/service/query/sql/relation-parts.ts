@@ -75,7 +75,10 @@ export const whereSql = (where: readonly Sql[]): Sql =>
 
 export function checkedLevel(level: number): number {
   if (level > SERVICE_QUERY_NESTING)
-    throw meaningError(0, `the query needs more than ${SERVICE_QUERY_NESTING} steps inside each other; make it shorter`);
+    throw meaningError(
+      0,
+      `the query needs more than ${SERVICE_QUERY_NESTING} steps inside each other; make it shorter`,
+    );
   return level;
 }
 

@@ -28,6 +28,8 @@ export function itemOf(value: Value, key: string | bigint, params: Params): Valu
 export function itemAt(value: Value, index: Sql): Value {
   const { json } = value.facets;
   return json
-    ? jsonValue(sql`if(startsWith(${json}, '['), nullIf(JSONExtractRaw(${json}, if(${index} < 0, ${index}, ${index} + 1)), ''), null)`)
+    ? jsonValue(
+        sql`if(startsWith(${json}, '['), nullIf(JSONExtractRaw(${json}, if(${index} < 0, ${index}, ${index} + 1)), ''), null)`,
+      )
     : NULL_VALUE;
 }

@@ -12,7 +12,8 @@ export type Sql = string & { readonly [written]: true };
 /** A piece of SQL: the template is the program's own text, its parts are SQL or numbers. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | number)[]): Sql {
   let text = strings[0]!;
-  for (const [n, part] of parts.entries()) text += (typeof part === 'number' ? writeNumber(part) : part) + strings[n + 1]!;
+  for (const [n, part] of parts.entries())
+    text += (typeof part === 'number' ? writeNumber(part) : part) + strings[n + 1]!;
   checkLength(text.length);
   return text as Sql;
 }

@@ -6,8 +6,13 @@ import { facetsOf, one, type Value } from './value.ts';
 
 /** Names of types as JSON texts; those of JSON values are found in their text. */
 const TYPES: Readonly<Record<Exclude<Kind, 'json'>, Sql>> = {
-  int: sql`'"long"'`, real: sql`'"double"'`, string: sql`'"string"'`, bool: sql`'"bool"'`, datetime: sql`'"datetime"'`, timespan: sql`'"timespan"'`,
-}; // prettier-ignore
+  int: sql`'"long"'`,
+  real: sql`'"double"'`,
+  string: sql`'"string"'`,
+  bool: sql`'"bool"'`,
+  datetime: sql`'"datetime"'`,
+  timespan: sql`'"timespan"'`,
+};
 
 /** Paths are arrays of keys as JSON texts. */
 const NO_ENTRIES = sql`cast([], 'Array(Tuple(Array(String), String))')`;
@@ -48,7 +53,11 @@ const WRITTEN = ((): Sql => {
 export function typeSchema(value: Value, params: Params): Value {
   const facets = facetsOf(value);
   if (facets.length === 0) return { facets: {} };
-  const entries = facets.map(([kind, facet]) => kind === 'json' ? entriesOf(facet, params) : sql`if(isNull(${facet}), ${NO_ENTRIES}, [tuple(${NO_PATH}, ${TYPES[kind]})])`);
+  const entries = facets.map(([kind, facet]) =>
+    kind === 'json'
+      ? entriesOf(facet, params)
+      : sql`if(isNull(${facet}), ${NO_ENTRIES}, [tuple(${NO_PATH}, ${TYPES[kind]})])`,
+  );
   const all = sql`groupUniqArrayArray(${SERVICE_QUERY_SCHEMA})(${entries.length === 1 ? entries[0]! : sql`arrayConcat(${list(entries)})`})`;
   return one('json', sql`arrayMap(s -> if(empty(s), null, ${WRITTEN}), [${all}])[1]`);
-} // prettier-ignore
+}

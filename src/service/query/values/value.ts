@@ -43,10 +43,13 @@ const CONSTANTS: Readonly<Record<Type, (value: NonNullable<Constant['value']>, p
 
 export function constantValue(constant: Constant, params: Params): Value {
   const { type, value } = constant;
-  return value === null ? { facets: {}, constant } : { facets: CONSTANTS[type](value, params), constant, required: true };
+  return value === null
+    ? { facets: {}, constant }
+    : { facets: CONSTANTS[type](value, params), constant, required: true };
 }
 
-export const facetsOf = (value: Value): [Kind, Sql][] => KINDS.flatMap((kind) => (value.facets[kind] ? [[kind, value.facets[kind]]] : []));
+export const facetsOf = (value: Value): [Kind, Sql][] =>
+  KINDS.flatMap((kind) => (value.facets[kind] ? [[kind, value.facets[kind]]] : []));
 
 /** A condition, never null: the value is there. */
 export function exists(value: Value): Sql {
@@ -132,7 +135,9 @@ export function chooseAmong(branches: readonly (readonly [condition: Sql, value:
   const values = [...branches.map(([, value]) => value), otherwise];
   for (const kind of KINDS) {
     if (!values.some((value) => value.facets[kind])) continue;
-    const cases = branches.map(([condition, value]) => sql`ifNull(${condition}, false), ${value.facets[kind] ?? sql`null`}`);
+    const cases = branches.map(
+      ([condition, value]) => sql`ifNull(${condition}, false), ${value.facets[kind] ?? sql`null`}`,
+    );
     const chosen = list([...cases, otherwise.facets[kind] ?? sql`null`]);
     facets[kind] = branches.length === 1 ? sql`if(${chosen})` : sql`multiIf(${chosen})`;
   }

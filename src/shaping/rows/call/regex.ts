@@ -53,7 +53,9 @@ class MeasuredText extends String {
   #take(characters: number): void {
     this.#left -= characters;
     if (this.#left < 0)
-      throw new RangeError(`the regular expression would read a text of ${this.length} characters more than ${MOST_READINGS} times`);
+      throw new RangeError(
+        `the regular expression would read a text of ${this.length} characters more than ${MOST_READINGS} times`,
+      );
   }
 }
 
@@ -73,7 +75,9 @@ export class Regex {
   }
 
   test(text: string): boolean {
-    return this.#plain && text.length <= SHORT_TEXT ? this.#plainMatch(this.#plain, text, 0) !== undefined : this.#engine.test(text);
+    return this.#plain && text.length <= SHORT_TEXT
+      ? this.#plainMatch(this.#plain, text, 0) !== undefined
+      : this.#engine.test(text);
   }
 
   first(text: string): Match | undefined {
@@ -96,7 +100,8 @@ export class Regex {
    * often.
    */
   *matches(text: string): Generator<Match, undefined> {
-    const find = this.#plain && text.length <= SHORT_TEXT ? this.#findPlain(this.#plain, text) : this.#findMeasured(text);
+    const find =
+      this.#plain && text.length <= SHORT_TEXT ? this.#findPlain(this.#plain, text) : this.#findMeasured(text);
     for (let at = 0; at <= text.length;) {
       const match = find(at);
       if (!match) return undefined;
@@ -144,7 +149,11 @@ export class Regex {
 const MOST_DYNAMIC = 100;
 
 /** A regular expression that is an argument. Undefined where it is null or cannot be read; a constant that cannot be read throws. */
-export function regexArgument(call: Call, n: number, around: (pattern: string) => string = (pattern) => pattern): Of<Regex | undefined> {
+export function regexArgument(
+  call: Call,
+  n: number,
+  around: (pattern: string) => string = (pattern) => pattern,
+): Of<Regex | undefined> {
   const literal = call.literal(n);
   if (literal) {
     if (literal.value === null) return () => undefined;
@@ -178,4 +187,4 @@ export function compileRegex(pattern: string, fail: (message: string, fix?: stri
       "wanted RE2's syntax, without look-around and back references",
     );
   }
-} // prettier-ignore
+}

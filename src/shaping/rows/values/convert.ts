@@ -27,7 +27,8 @@ export function asJson(value: Value): string | null {
   return writeJson(value);
 }
 
-export const asNumber = (value: Value): bigint | number | null => (typeof value === 'bigint' || typeof value === 'number' ? value : null);
+export const asNumber = (value: Value): bigint | number | null =>
+  typeof value === 'bigint' || typeof value === 'number' ? value : null;
 
 export function asReal(value: Value): number | null {
   if (typeof value === 'number') return value;

@@ -79,7 +79,8 @@ function writeInside(object: JsonObject, name: string, value: Value): JsonObject
 export const leadsTo = ({ text, prefix }: NamePattern, path: string): boolean =>
   text.startsWith(`${path}.`) || text.startsWith(`${path}${EACH}`) || (prefix && path.startsWith(text));
 
-const matchesAny = (patterns: readonly NamePattern[], name: string): boolean => patterns.some((pattern) => matchesPattern(pattern, name));
+const matchesAny = (patterns: readonly NamePattern[], name: string): boolean =>
+  patterns.some((pattern) => matchesPattern(pattern, name));
 
 /** Removes what matches, inside objects, too; an object that was emptied stays. */
 export function removeFields(row: Row, patterns: readonly NamePattern[]): void {
@@ -171,13 +172,20 @@ function changedInside(value: Value, path: string, pattern: NamePattern, change:
     const items = itemsPath(path);
     const isReached = items === pattern.text;
     if (!isReached && !leadsTo(pattern, items)) return value;
-    return changedItems(value, (item) => (isReached && !Array.isArray(item) ? change(item) : changedInside(item, items, pattern, change)));
+    return changedItems(value, (item) =>
+      isReached && !Array.isArray(item) ? change(item) : changedInside(item, items, pattern, change),
+    );
   }
   if (!isObject(value)) return value;
   let left = value;
   for (const [key, inside] of Object.entries(value)) {
     const name = `${path}.${key}`;
-    const changed = name === pattern.text ? change(inside) : leadsTo(pattern, name) ? changedInside(inside, name, pattern, change) : inside;
+    const changed =
+      name === pattern.text
+        ? change(inside)
+        : leadsTo(pattern, name)
+          ? changedInside(inside, name, pattern, change)
+          : inside;
     if (changed === inside) continue;
     if (changed !== null) left = { ...left, [key]: changed };
     else left = Object.fromEntries(Object.entries(left).filter(([other]) => other !== key));
@@ -223,4 +231,5 @@ function keepInside(value: Value, path: string, patterns: readonly NamePattern[]
 }
 
 /** The top-level keys that a pattern may reach; undefined where those are not known. */
-export const reachedNames = ({ text, prefix }: NamePattern): string[] | undefined => (prefix ? undefined : topLevelNames(text));
+export const reachedNames = ({ text, prefix }: NamePattern): string[] | undefined =>
+  prefix ? undefined : topLevelNames(text);

@@ -17,7 +17,14 @@ const MOST_REPEATED = 100;
 const DIGIT = setOf((char) => /\d/.test(char));
 const WORD = setOf((char) => /\w/.test(char));
 const SPACE = setOf((char) => '\t\n\f\r '.includes(char));
-const CLASSES: Readonly<Record<string, CharacterSet>> = { d: DIGIT, w: WORD, s: SPACE, D: not(DIGIT), W: not(WORD), S: not(SPACE) };
+const CLASSES: Readonly<Record<string, CharacterSet>> = {
+  d: DIGIT,
+  w: WORD,
+  s: SPACE,
+  D: not(DIGIT),
+  W: not(WORD),
+  S: not(SPACE),
+};
 const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', f: '\f' };
 const ANY = not(setOf((char) => char === '\n'));
 
@@ -47,7 +54,9 @@ export function plainPattern(pattern: string): RegExp | undefined {
       source += sourceOf(item);
     }
   }
-  return depth === 0 && items.every((item, n) => isCertain(item, items.slice(n + 1))) ? new RegExp(source, 'g') : undefined;
+  return depth === 0 && items.every((item, n) => isCertain(item, items.slice(n + 1)))
+    ? new RegExp(source, 'g')
+    : undefined;
 }
 
 interface Reader {
@@ -96,7 +105,8 @@ function readClass(reader: Reader): CharacterSet | undefined {
   let set: CharacterSet = setOf(() => false);
   for (let isFirst = true; ; isFirst = false) {
     const char = pattern[reader.at++];
-    if (char === undefined || char === '[' || char.charCodeAt(0) >= OTHERS || (isFirst && char === ']')) return undefined;
+    if (char === undefined || char === '[' || char.charCodeAt(0) >= OTHERS || (isFirst && char === ']'))
+      return undefined;
     if (char === ']') return isNegated ? not(set) : set;
     let part: CharacterSet | undefined;
     if (char === '\\') part = readEscape(reader);
@@ -124,7 +134,9 @@ function readQuantifier(reader: Reader): Pick<Item, 'least' | 'most'> | undefine
   if (text === '?') return { least: 0, most: 1 };
   const least = Number(from);
   const most = comma === undefined ? least : to === undefined ? Infinity : Number(to);
-  return most < least || least > MOST_REPEATED || (most > MOST_REPEATED && most !== Infinity) ? undefined : { least, most };
+  return most < least || least > MOST_REPEATED || (most > MOST_REPEATED && most !== Infinity)
+    ? undefined
+    : { least, most };
 }
 
 /** Whether it is certain where the item ends, and that characters of two UTF-16 units are taken whole. */
@@ -139,7 +151,9 @@ function isCertain({ set, least, most }: Item, behind: readonly Item[]): boolean
 }
 
 function sourceOf({ set, least, most }: Item): string {
-  const codes = set.flatMap((holds, code) => (holds && code < OTHERS ? [String.raw`\x${code.toString(16).padStart(2, '0')}`] : []));
+  const codes = set.flatMap((holds, code) =>
+    holds && code < OTHERS ? [String.raw`\x${code.toString(16).padStart(2, '0')}`] : [],
+  );
   const others = set[OTHERS] ? String.raw`\u0080-\uffff` : '';
   if (codes.length === 1 && !set[OTHERS] && least === 1 && most === 1) return codes[0]!;
   return `[${codes.join('')}${others}]{${least},${most === Infinity ? '' : most}}`;

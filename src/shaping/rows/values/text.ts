@@ -24,13 +24,15 @@ export const lengthOf = (text: string): number => (isPlain(text) ? text.length :
 /** `length` characters from `start` on. */
 export function substring(text: string, start: number, length: number): string {
   if (isPlain(text)) return text.slice(start, start + length);
-  return Array.from(text).slice(start, start + length).join(''); // prettier-ignore
+  return Array.from(text)
+    .slice(start, start + length)
+    .join('');
 }
 
 /** Place of the text in characters, from the character `start` on; -1 where it is not. */
 export function indexOf(text: string, wanted: string, start: number): number {
   if (isPlain(text)) return start > text.length ? -1 : text.indexOf(wanted, start);
-  const units = Array.from(text).slice(0, start).join('').length; // prettier-ignore
+  const units = Array.from(text).slice(0, start).join('').length;
   const at = start > lengthOf(text) ? -1 : text.indexOf(wanted, units);
   return at < 0 ? -1 : Array.from(text.slice(0, at)).length;
 }

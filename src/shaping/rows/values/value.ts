@@ -34,7 +34,16 @@ export class TimeSpan {
   }
 }
 
-export type Value = null | boolean | number | bigint | string | DateTime | TimeSpan | readonly Value[] | { readonly [key: string]: Value };
+export type Value =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | DateTime
+  | TimeSpan
+  | readonly Value[]
+  | { readonly [key: string]: Value };
 /** Top-level fields of an event in their order. */
 export type Row = Map<string, Value>;
 export type JsonObject = { readonly [key: string]: Value };
@@ -54,7 +63,8 @@ export const wrap64 = (value: bigint): bigint => BigInt.asIntN(64, value);
 const TWO_63 = 2 ** 63;
 
 /** Without the fraction; null for what 64 bits do not hold. */
-export const wholeOf = (value: number): bigint | null => (Number.isFinite(value) ? fits64(BigInt(Math.trunc(value))) : null);
+export const wholeOf = (value: number): bigint | null =>
+  Number.isFinite(value) ? fits64(BigInt(Math.trunc(value))) : null;
 
 /** A JSON value as the language sees it: numbers without a fraction are integers, those beyond 64 bits floats. */
 export function canonical(value: Value | undefined): Value {
@@ -73,5 +83,9 @@ export function settledValue(value: Value): Value | undefined {
 }
 
 export const isObject = (value: Value | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof DateTime) && !(value instanceof TimeSpan);
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof DateTime) &&
+  !(value instanceof TimeSpan);
 export const isJson = (value: Value): value is readonly Value[] | JsonObject => Array.isArray(value) || isObject(value);

@@ -28,8 +28,10 @@ export async function readPlain(path: string, expectedBytes?: number): Promise<B
   const file = await openPlain(path);
   try {
     const { size } = await file.stat();
-    if (expectedBytes !== undefined && size !== expectedBytes) throw new Error(`it has ${size} bytes, the manifest says ${expectedBytes}`);
-    if (size > MAX_ARCHIVED_BYTES) throw new Error(`it has ${size} bytes, and no batch has more than ${MAX_ARCHIVED_BYTES}`);
+    if (expectedBytes !== undefined && size !== expectedBytes)
+      throw new Error(`it has ${size} bytes, the manifest says ${expectedBytes}`);
+    if (size > MAX_ARCHIVED_BYTES)
+      throw new Error(`it has ${size} bytes, and no batch has more than ${MAX_ARCHIVED_BYTES}`);
     const content = Buffer.alloc(size);
     for (let at = 0; at < size;) {
       const { bytesRead } = await file.read(content, at, size - at, at);

@@ -16,7 +16,11 @@ export async function listHours(root: string, leftOut: LeftOut): Promise<string[
 }
 
 /** The folders so many levels below, as paths from `root`. Without `leftOut` throws where one cannot be listed. */
-export async function foldersIn(root: string, [level, ...deeper]: readonly RegExp[], leftOut?: LeftOut): Promise<string[]> {
+export async function foldersIn(
+  root: string,
+  [level, ...deeper]: readonly RegExp[],
+  leftOut?: LeftOut,
+): Promise<string[]> {
   if (!level) return [''];
   const found: string[] = [];
   for (const entry of await entriesOf(root, leftOut)) {
@@ -24,7 +28,8 @@ export async function foldersIn(root: string, [level, ...deeper]: readonly RegEx
     const path = join(root, entry.name);
     if (entry.isSymbolicLink()) leftOut?.(path, LINK);
     if (!entry.isDirectory()) continue;
-    for (const below of await foldersIn(path, deeper, leftOut)) found.push(below === '' ? entry.name : `${entry.name}/${below}`);
+    for (const below of await foldersIn(path, deeper, leftOut))
+      found.push(below === '' ? entry.name : `${entry.name}/${below}`);
   }
   return found;
 }

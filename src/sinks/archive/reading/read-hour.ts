@@ -12,7 +12,13 @@ import { MAX_TEMPORARY_FILES } from './limits.ts';
 import { isTemporary, keyOf, MANIFEST, type ManifestEntry, parseEntry } from './names.ts';
 
 export type HourPart =
-  | { readonly kind: 'listed'; readonly path: string; readonly key: string; readonly entry: ManifestEntry; readonly content: Buffer }
+  | {
+      readonly kind: 'listed';
+      readonly path: string;
+      readonly key: string;
+      readonly entry: ManifestEntry;
+      readonly content: Buffer;
+    }
   /** The manifest has no line for it: a crash came between, or the agent is about to write it. */
   | { readonly kind: 'unlisted'; readonly path: string; readonly key: string; readonly content: Buffer }
   /** Its batch is not delivered: an agent writes it now, or again when it starts. */
@@ -27,7 +33,8 @@ export async function* readHour(hour: string): AsyncGenerator<HourPart> {
     else if (!seen.has(entry.file)) {
       const part = await readListed(join(hour, entry.file), entry);
       // The sink removed the hour meanwhile, and a late batch may have made it anew: its files are others.
-      if (part.kind === 'damaged' && (identity !== (await identityOf(hour)) || !(await isThere(join(hour, MANIFEST))))) return;
+      if (part.kind === 'damaged' && (identity !== (await identityOf(hour)) || !(await isThere(join(hour, MANIFEST)))))
+        return;
       if (part.kind !== 'damaged' || (await isThere(part.path))) seen.add(entry.file);
       yield part;
     }
@@ -41,7 +48,8 @@ export async function* readHour(hour: string): AsyncGenerator<HourPart> {
       else if (key !== undefined && !seen.has(name)) yield await readUnlisted(path, key);
     }
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') yield { kind: 'damaged', path: hour, why: `it cannot be listed: ${messageOf(error)}` };
+    if (codeOf(error) !== 'ENOENT')
+      yield { kind: 'damaged', path: hour, why: `it cannot be listed: ${messageOf(error)}` };
   }
   for (const path of temporary) if (await isThere(path)) yield { kind: 'unfinished', path };
 }

@@ -13,9 +13,16 @@ export const ingestForms: BodyForms<IngestForm, IngestForm> = {
   encoderOf,
 };
 
-export function encoderOf({ encoding, csv, json, labels, timestampField }: IngestForm): ((ndjson: Buffer) => Uint8Array) | undefined {
+export function encoderOf({
+  encoding,
+  csv,
+  json,
+  labels,
+  timestampField,
+}: IngestForm): ((ndjson: Buffer) => Uint8Array) | undefined {
   if (encoding === 'ndjson') return undefined;
-  if (encoding === 'csv') return (ndjson) => encodeCsv(ndjson, { columns: csv.columns, extra: csv.extra, header: csv.header === 'line' });
+  if (encoding === 'csv')
+    return (ndjson) => encodeCsv(ndjson, { columns: csv.columns, extra: csv.extra, header: csv.header === 'line' });
   if (!json.envelope) return encodeArray;
   const options = { timestampField, labels: hasLabels(labels) ? JSON.stringify(labels) : undefined };
   return (ndjson) => encodeEnvelopes(ndjson, options);
@@ -24,7 +31,9 @@ export function encoderOf({ encoding, csv, json, labels, timestampField }: Inges
 export function nameOf({ encoding, csv, json, labels, timestampFormat }: IngestForm): string {
   const details = encoding === 'csv' ? [csv] : encoding === 'json' ? [json] : [];
   const isPlain = details.length === 0 && !hasLabels(labels) && timestampFormat === undefined;
-  return isPlain ? encoding : JSON.stringify([encoding, ...details, labels, ...(timestampFormat === undefined ? [] : [timestampFormat])]);
+  return isPlain
+    ? encoding
+    : JSON.stringify([encoding, ...details, labels, ...(timestampFormat === undefined ? [] : [timestampFormat])]);
 }
 
 export function contentTypeOf({ encoding }: IngestForm): string {
@@ -36,7 +45,8 @@ export function formHeadersOf({ encoding, csv, json, labels }: IngestForm): Reco
   const headers: Record<string, string> = {};
   // An envelope carries the labels itself.
   if (hasLabels(labels) && !(encoding === 'json' && json.envelope)) headers['event-labels'] = asciiJson(labels);
-  if (encoding === 'csv' && csv.header === 'header' && csv.columns) headers['csv-fields'] = columnsOf(csv.columns, csv.extra).join(',');
+  if (encoding === 'csv' && csv.header === 'header' && csv.columns)
+    headers['csv-fields'] = columnsOf(csv.columns, csv.extra).join(',');
   return headers;
 }
 

@@ -49,7 +49,8 @@ export function encodeEnvelopes(ndjson: Buffer, options: EnvelopeOptions): Buffe
     const edits = Array<Edit>(members.count).fill('keep');
     for (let n = 0; n < members.count; n++) {
       const [keyFrom, keyTo] = [members.keyFrom[n]!, members.keyTo[n]!];
-      if (field && equals(ndjson, keyFrom, keyTo, field)) [fieldAt, fieldEnd] = [members.valueFrom[n]!, members.valueTo[n]!];
+      if (field && equals(ndjson, keyFrom, keyTo, field))
+        [fieldAt, fieldEnd] = [members.valueFrom[n]!, members.valueTo[n]!];
       if (!equals(ndjson, keyFrom, keyTo, ownTime)) continue;
       [timeAt, timeEnd] = [members.valueFrom[n]!, members.valueTo[n]!];
       edits[n] = 'remove';

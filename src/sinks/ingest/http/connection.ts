@@ -157,7 +157,9 @@ export class Connection {
     handler?.onResponseError(
       this,
       codeOf(failure) === 'EPIPE'
-        ? Object.assign(new Error('the service closed the connection while it was sent to', { cause: failure }), { code: 'EPIPE' })
+        ? Object.assign(new Error('the service closed the connection while it was sent to', { cause: failure }), {
+            code: 'EPIPE',
+          })
         : failure,
     );
   }

@@ -83,7 +83,8 @@ export class Connections implements Dispatcher {
       const { request, handler } = this.#waiting.shift()!;
       connection.send(request, handler);
     }
-    while (this.#opening.size < this.#waiting.length && this.#opening.size + this.#all.size < this.#options.connections) this.#open();
+    while (this.#opening.size < this.#waiting.length && this.#opening.size + this.#all.size < this.#options.connections)
+      this.#open();
     this.#endIfDone();
   }
 
@@ -117,11 +118,17 @@ export class Connections implements Dispatcher {
     };
     const timer = setTimeout(
       () =>
-        fail(Object.assign(new Error(`no connection to ${this.#url.host} within ${connectTimeoutMs} ms`), { code: 'E_CONNECT_TIMEOUT' })),
+        fail(
+          Object.assign(new Error(`no connection to ${this.#url.host} within ${connectTimeoutMs} ms`), {
+            code: 'E_CONNECT_TIMEOUT',
+          }),
+        ),
       connectTimeoutMs,
     );
     socket.once('error', fail);
-    socket.once('close', () => fail(Object.assign(new Error('the service closed the connection at once'), { code: 'E_CLOSED' })));
+    socket.once('close', () =>
+      fail(Object.assign(new Error('the service closed the connection at once'), { code: 'E_CLOSED' })),
+    );
     socket.once(this.#url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
       if (!this.#opening.delete(socket)) return;
       clearTimeout(timer);

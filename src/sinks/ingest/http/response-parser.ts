@@ -88,7 +88,8 @@ export class ResponseParser {
   /** The server ended the connection; throws `ResponseError` where the response is incomplete. */
   end(): void {
     if (this.#place === 'until-close') this.#complete();
-    else if (this.#place !== 'done' && !this.isFresh) throw new ResponseError('the connection was closed in the middle of the response');
+    else if (this.#place !== 'done' && !this.isFresh)
+      throw new ResponseError('the connection was closed in the middle of the response');
   }
 
   /** Ready for the response to another request. */
@@ -109,7 +110,8 @@ export class ResponseParser {
     if (newline === -1) return end;
     const line = this.#kept;
     this.#kept = '';
-    if (!line.endsWith('\r\n')) throw new ResponseError('the response is not HTTP/1.1: a line of its head does not end in CR LF');
+    if (!line.endsWith('\r\n'))
+      throw new ResponseError('the response is not HTTP/1.1: a line of its head does not end in CR LF');
     use(line.slice(0, -2));
     return end;
   }
@@ -227,6 +229,7 @@ function lengthOf(value: string | string[] | undefined): number | undefined {
   if (value === undefined) return undefined;
   const lengths = new Set(String(value).split(',').map(trimmed));
   const [length] = lengths;
-  if (lengths.size !== 1 || !/^\d{1,15}$/.test(length!)) throw new ResponseError('the length of the response is not one number');
+  if (lengths.size !== 1 || !/^\d{1,15}$/.test(length!))
+    throw new ResponseError('the length of the response is not one number');
   return Number(length);
 }

@@ -1,6 +1,12 @@
 /** The copy candidates, and the files that each may be a copy of. Of those that are still there, it has the truncated ones renewed. */
 import { isDetached, type TrackedFile } from '../known/tracked-file.ts';
-import { addOriginal, type CopyMatcher, type CopyMatcherOptions, isNamedAfter, type CopyCandidate } from '../observe/copy-matcher.ts';
+import {
+  addOriginal,
+  type CopyMatcher,
+  type CopyMatcherOptions,
+  isNamedAfter,
+  type CopyCandidate,
+} from '../observe/copy-matcher.ts';
 import { parentOf } from '../scan/finder.ts';
 import type { Generations } from './generations.ts';
 

@@ -10,7 +10,16 @@ import type { KnownFiles } from '../known/known-files.ts';
 import type { NulGaps } from '../known/nul-gap.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
-import { isBehind, isDetached, isGone, isRotated, lagOf, newTrackedFile, noteSize, type TrackedFile } from '../known/tracked-file.ts';
+import {
+  isBehind,
+  isDetached,
+  isGone,
+  isRotated,
+  lagOf,
+  newTrackedFile,
+  noteSize,
+  type TrackedFile,
+} from '../known/tracked-file.ts';
 import { type FileStat, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
@@ -67,7 +76,9 @@ export class ChangeHandler {
     const { generations, knownFiles, identities, clock, shapeOf } = this.#options;
     const now = clock.monotonic();
     const isLost = kind === 'gone' || kind === 'replaced';
-    const { path, stat } = isLost ? { path: record.path, stat: { ...NO_FILE, size: record.resumeAt } } : (found ?? lastLocationOf(record));
+    const { path, stat } = isLost
+      ? { path: record.path, stat: { ...NO_FILE, size: record.resumeAt } }
+      : (found ?? lastLocationOf(record));
     const place = isLost ? 'detached' : found ? generations.placeOf(path) : 'away';
     const file = newTrackedFile(record.path, stat, shapeOf(record.path), now, -1);
     Object.assign(file.disk, { path, place, lastChange: isLost ? 'gone' : kind, goneSinceMs: now });
@@ -81,7 +92,8 @@ export class ChangeHandler {
       knownFiles.leftOut.add(file);
       return;
     }
-    if (isLost && record.identity && record.resumeAt > 0) generations.readBefore.set(inodeKey(record.identity), record.resumeAt);
+    if (isLost && record.identity && record.resumeAt > 0)
+      generations.readBefore.set(inodeKey(record.identity), record.resumeAt);
     generations.add(file);
     const { identity } = file.stream;
     const isMoved = inodeKey(identity) !== inodeKey(stat) || (identity.path ?? record.path) !== path;
@@ -121,7 +133,11 @@ export class ChangeHandler {
     if (knownFiles.in(found.stat)) return;
     if (of) {
       const { path, stat } = found;
-      notices.event('info', { path, file: of.firstPath, size: stat.size }, 'file was made and rotated unseen, reading it');
+      notices.event(
+        'info',
+        { path, file: of.firstPath, size: stat.size },
+        'file was made and rotated unseen, reading it',
+      );
       return this.#see(generations.trackAside(path, stat, of), stat, 'aside');
     }
     // The first scan logs how many there are.
@@ -162,7 +178,8 @@ export class ChangeHandler {
     // While it is closed, it may hold other content; the reader's turn compares it.
     if (current.disk.fd === undefined && stat.size > current.size) current.size = stat.size;
     knownFiles.enqueue(current);
-    if (stat.size > 0 && (current.stream.id === undefined || current.stream.nuls.gapEnd > 0)) this.#nameAndLetGo(current);
+    if (stat.size > 0 && (current.stream.id === undefined || current.stream.nuls.gapEnd > 0))
+      this.#nameAndLetGo(current);
   }
 
   #nameAndLetGo(file: TrackedFile): void {
@@ -224,8 +241,10 @@ export class ChangeHandler {
     const unreadBytes = unreadOf(file, held);
     const fields = { path: file.disk.path, offset: file.stream.offset, unreadBytes, lostBytes };
     if (held) notices.event(levelOf(file, unreadBytes), fields, 'file was deleted, reading it to its end');
-    else if (how === 'away') notices.event('info', fields, 'file is gone with the file system that it is on, which is waited for');
-    else if (lostBytes > 0) notices.event('warn', fields, `file was deleted before it was read to its end${LOWER_BOUND}`);
+    else if (how === 'away')
+      notices.event('info', fields, 'file is gone with the file system that it is on, which is waited for');
+    else if (lostBytes > 0)
+      notices.event('warn', fields, `file was deleted before it was read to its end${LOWER_BOUND}`);
     // A copy that vanished before it had a stream: its original has its bytes.
     else notices.event(file.stream.id === undefined ? 'debug' : 'info', fields, `file is gone${LOWER_BOUND}`);
   }
@@ -238,5 +257,7 @@ function unreadOf(file: TrackedFile, { size }: { readonly size: number } = file)
 /** A rotated file is logged once at most, and not at all when it was read to its end. */
 function levelOf(file: TrackedFile, unreadBytes: number): 'info' | 'debug' {
   // Without a stream it may be a copy; a file of its own is logged as new.
-  return unreadBytes > 0 && file.disk.place === 'matched' && !isRotated(file) && file.stream.id !== undefined ? 'info' : 'debug';
+  return unreadBytes > 0 && file.disk.place === 'matched' && !isRotated(file) && file.stream.id !== undefined
+    ? 'info'
+    : 'debug';
 }

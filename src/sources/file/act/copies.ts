@@ -239,7 +239,9 @@ export class Copies {
   /** Without a better candidate, the stream is read on in the longest copy that was made before its last read. */
   #settleShort(generation: TrackedFile): void {
     // Short copies of other streams wait for those: two streams would wait for each other's copies.
-    const candidates = this.#candidates.of(generation).filter(([, { originals, isShort }]) => !isShort || originals[0] === generation);
+    const candidates = this.#candidates
+      .of(generation)
+      .filter(([, { originals, isShort }]) => !isShort || originals[0] === generation);
     if (!isDetached(generation) || generation.isBusy || candidates.length === 0) return;
     if (!candidates.every(([, { isShort }]) => isShort)) return;
     try {

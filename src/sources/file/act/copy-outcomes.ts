@@ -38,7 +38,11 @@ export class CopyOutcomes {
       : 0;
     countLost(this.#options, generation.stream, lostBytes, generation.stream.endIn(generation.size), 'truncated');
     const fields = { path: generation.disk.path, copy: copy.disk.path, offset, size: stat.size, lostBytes };
-    notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `file was copied and truncated, reading on in its copy${LOWER_BOUND}`);
+    notices.event(
+      lostBytes > 0 ? 'warn' : 'info',
+      fields,
+      `file was copied and truncated, reading on in its copy${LOWER_BOUND}`,
+    );
     descriptors.close(generation);
     knownFiles.takeOver(generation, copy);
     knownFiles.remove(copy);

@@ -230,7 +230,11 @@ export class Generations {
    */
   noteCut(file: TrackedFile, end: number, nulsBefore = file.stream.nuls.last): void {
     const { fileSystem, notices } = this.#options;
-    if (file.disk.fd === undefined || fileSystem.fstat(file.disk.fd).size > end || !isUntouched(fileSystem, file.disk.fd, file.stream))
+    if (
+      file.disk.fd === undefined ||
+      fileSystem.fstat(file.disk.fd).size > end ||
+      !isUntouched(fileSystem, file.disk.fd, file.stream)
+    )
       return;
     const lostBytes = Math.max(0, file.stream.endIn(file.sureSize, nulsBefore) - end);
     countLost(this.#options, file.stream, lostBytes, end + lostBytes, 'cut_off');

@@ -20,7 +20,10 @@ interface Rotation {
 
 export class MissedRotations {
   readonly #options: Options;
-  readonly #paths = new Map<string, { readonly realPath: string; readonly nextBornMs: number; readonly untilMs: number }>();
+  readonly #paths = new Map<
+    string,
+    { readonly realPath: string; readonly nextBornMs: number; readonly untilMs: number }
+  >();
   /** Since the last `logMissed`. */
   #rotations: Rotation[] = [];
 
@@ -52,7 +55,10 @@ export class MissedRotations {
   }
 
   /** The file left its path, for another one or for none. */
-  countRotation({ disk: { path, bornMs }, stream: { firstPath, realPath } }: TrackedFile, to: string | undefined): void {
+  countRotation(
+    { disk: { path, bornMs }, stream: { firstPath, realPath } }: TrackedFile,
+    to: string | undefined,
+  ): void {
     const last = to ?? (path === firstPath ? realPath : path);
     const base = last.startsWith(realPath) ? realPath : firstPath;
     const number = numberOf(base, path);

@@ -38,7 +38,11 @@ export async function restore(
   copies.seek(detached, names);
   while (copies.decide()) await setImmediate();
   // Truncated, or created under a free inode, and rotated away: it is read unless a stream has it by now.
-  tracker.take(changes.flatMap(({ kind, record, found }) => (kind === 'replaced' ? [{ found: found!, of: firstPlaceOf(record) }] : [])));
+  tracker.take(
+    changes.flatMap(({ kind, record, found }) =>
+      kind === 'replaced' ? [{ found: found!, of: firstPlaceOf(record) }] : [],
+    ),
+  );
   // Streams are made later than their files, and others may have been made in between.
   const lastBorn = new Map<string, number>();
   for (const file of knownFiles.files) {

@@ -38,7 +38,11 @@ export class Tracker {
   }
 
   /** Matches what a scan found to what is known: everywhere, or in one folder alone. Other work gets its turn now and then. */
-  async scan(found: ReadonlyMap<string, FoundFile>, pause: () => Promise<void> = () => Promise.resolve(), folder?: string): Promise<void> {
+  async scan(
+    found: ReadonlyMap<string, FoundFile>,
+    pause: () => Promise<void> = () => Promise.resolve(),
+    folder?: string,
+  ): Promise<void> {
     const { knownFiles, copies, generations, stableInodes } = this.#options;
     const number = (generations.scan += 1);
     copies.beginScan();
@@ -78,7 +82,9 @@ export class Tracker {
 
   /** Of new files: those that were gone or renamed before they could be opened. A copy can still be told from what was cut off in this scan. */
   #lookAfter(decisions: readonly Decision[], options: ObserveOptions): void {
-    const files = decisions.flatMap((each) => (each.kind === 'new' ? (this.#options.knownFiles.at(each.found.path) ?? []) : []));
+    const files = decisions.flatMap((each) =>
+      each.kind === 'new' ? (this.#options.knownFiles.at(each.found.path) ?? []) : [],
+    );
     const lost = files.filter(({ disk, stream }) => disk.fd === undefined && stream.id === undefined && !disk.failure);
     this.#actOn(decide({ known: lost.map((file) => observe(file, options)), unknown: [] }));
   }
@@ -90,7 +96,8 @@ export class Tracker {
   #observeOptions(): ObserveOptions & Pick<ScanOptions, 'isIgnored'> {
     const { fileSystem, clock, generations, ignoreOlderMs } = this.#options;
     const isIgnored = ({ mtimeMs }: FileStat): boolean => clock.now() - mtimeMs > ignoreOlderMs;
-    const isRotated = ({ path, stat }: FoundFile, of: FirstPlace): boolean => !isIgnored(stat) && generations.isRotatedFrom(path, of);
+    const isRotated = ({ path, stat }: FoundFile, of: FirstPlace): boolean =>
+      !isIgnored(stat) && generations.isRotatedFrom(path, of);
     return { fileSystem, nowMs: clock.monotonic(), folders: new Map(), isIgnored, isRotated };
   }
 
@@ -145,7 +152,9 @@ export class Tracker {
   /** Follows those of these files that rotation made. */
   take(beside: readonly Pick<BesideFile, 'found' | 'of'>[]): void {
     const options = this.#observeOptions();
-    this.#actOn(decideBeside(beside.map(({ found, of }) => observeBeside(found, of, this.#options.knownFiles, options))));
+    this.#actOn(
+      decideBeside(beside.map(({ found, of }) => observeBeside(found, of, this.#options.knownFiles, options))),
+    );
   }
 
   /**

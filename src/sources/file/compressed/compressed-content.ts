@@ -87,7 +87,11 @@ export class CompressedContent {
       const result = (isWhole: boolean): ReadResult => ({
         isWhole: isWhole && at >= from,
         isShorter: isWhole && at < from,
-        end: { size: range.readTo, contentSize: at, tail: tailOf(readBefore(this.#options.fileSystem, fd, range.readTo, TAIL_BYTES)) },
+        end: {
+          size: range.readTo,
+          contentSize: at,
+          tail: tailOf(readBefore(this.#options.fileSystem, fd, range.readTo, TAIL_BYTES)),
+        },
         endsInLine: text.restBehind(lines.encoding) !== false,
       });
       try {
@@ -154,7 +158,10 @@ export class CompressedContent {
     let fd: number | undefined;
     try {
       fd = fileSystem.open(compressed.path);
-      if (!isSameFile(fileSystem.fstat(fd), compressed.stat) || !hasFingerprint(compressed.identity, readHead(fileSystem, fd, HEAD_BYTES)))
+      if (
+        !isSameFile(fileSystem.fstat(fd), compressed.stat) ||
+        !hasFingerprint(compressed.identity, readHead(fileSystem, fd, HEAD_BYTES))
+      )
         return undefined;
       return await use(fd);
     } catch (error) {

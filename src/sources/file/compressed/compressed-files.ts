@@ -82,7 +82,16 @@ export class CompressedFiles {
         continue;
       }
       const state = compressedEnd || saved.headHash.startsWith(DONE) ? 'done' : 'waiting';
-      const known = { missingSinceMs: now, stream: id, identity, offset: resumeAt, behind, end: compressedEnd, createdMs, state } as const;
+      const known = {
+        missingSinceMs: now,
+        stream: id,
+        identity,
+        offset: resumeAt,
+        behind,
+        end: compressedEnd,
+        createdMs,
+        state,
+      } as const;
       this.#byInode.set(inodeKey(identity), { ...this.#newFile({ path, stat: NO_FILE }), ...known });
     }
     for (const compressed of this.see(found)) if (isSkipped && this.identify(compressed)) this.#skip(compressed);
@@ -122,7 +131,12 @@ export class CompressedFiles {
   *ends(): Generator<EndedFile> {
     for (const compressed of this.#byInode.values()) {
       const { family, stat, state, identity } = compressed;
-      yield { file: compressed, family, mtimeMs: stat.mtimeMs, endsInLine: state === 'waiting' ? undefined : identity.endsInLine === true };
+      yield {
+        file: compressed,
+        family,
+        mtimeMs: stat.mtimeMs,
+        endsInLine: state === 'waiting' ? undefined : identity.endsInLine === true,
+      };
     }
   }
 
@@ -274,6 +288,8 @@ export class CompressedFiles {
   /** NO_TAIL if it cannot be read now: the next scan then takes it for another file. */
   #tailOf({ path, stat }: CompressedFile): Tail {
     const { fileSystem } = this.#options;
-    return withOpenIfReadable(fileSystem, path, (fd) => tailOf(readBefore(fileSystem, fd, stat.size, TAIL_BYTES))) ?? NO_TAIL;
+    return (
+      withOpenIfReadable(fileSystem, path, (fd) => tailOf(readBefore(fileSystem, fd, stat.size, TAIL_BYTES))) ?? NO_TAIL
+    );
   }
 }

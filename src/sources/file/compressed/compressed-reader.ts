@@ -92,10 +92,15 @@ export class CompressedReader {
     const { files, lines } = this.#options;
     return this.#turns.run(async () => {
       const compressed = files.byStream(span.stream);
-      const holder = compressed ? { compressed, shape: compressed.shape, headers: undefined } : await this.#findHolder(span.stream);
+      const holder = compressed
+        ? { compressed, shape: compressed.shape, headers: undefined }
+        : await this.#findHolder(span.stream);
       if (!holder) return span.from;
       // Of a plain file that is gone it is not known any more how it begins.
-      const inLine = compressed?.identity ?? { beginsInLine: true, ...(holder.headers ? { headers: holder.headers } : {}) };
+      const inLine = compressed?.identity ?? {
+        beginsInLine: true,
+        ...(holder.headers ? { headers: holder.headers } : {}),
+      };
       const offer = (block: WindowBlock): Promise<void> =>
         offerBlock(lane, { id: span.stream, shape: holder.shape }, block, lines.readAtMs);
       const { groups } = span;
@@ -104,7 +109,14 @@ export class CompressedReader {
           const { after } = groups;
           const begun = (): void => lines.replay(groups, span.to, span.reads ?? [], after);
           const extras = { isOver: true, range: { consumedTo: 0 }, begun };
-          const read = await this.#content.read(holder.compressed, span.from, Math.max(span.to, after.gate), offer, inLine, extras);
+          const read = await this.#content.read(
+            holder.compressed,
+            span.from,
+            Math.max(span.to, after.gate),
+            offer,
+            inLine,
+            extras,
+          );
           return read?.isWhole ? span.to : span.from;
         }
         for (const { from, to, readAtMs } of readsOf(span)) {
@@ -116,7 +128,9 @@ export class CompressedReader {
         if (error instanceof LaneRefusal) throw error.cause;
         if (codeOf(error) === 'E_STOPPED') throw error;
         if (isDamage(error)) return span.from;
-        throw new TailraceError('E_UNREADABLE', `cannot read "${holder.compressed.path}": ${messageOf(error)}`, { cause: error });
+        throw new TailraceError('E_UNREADABLE', `cannot read "${holder.compressed.path}": ${messageOf(error)}`, {
+          cause: error,
+        });
       } finally {
         lines.setReadAt(undefined);
       }
@@ -127,8 +141,11 @@ export class CompressedReader {
   async #findHolder(stream: string): Promise<Holder | undefined> {
     const { files, known } = this.#options;
     for (const compressed of files.present) {
-      const read = await this.#content.withPieces(compressed, (pieces) => known.find(pieces, stream)).catch(() => undefined);
-      if (read) return { compressed, shape: this.#options.shapeOf(read.file.firstPath), headers: read.file.identity.headers };
+      const read = await this.#content
+        .withPieces(compressed, (pieces) => known.find(pieces, stream))
+        .catch(() => undefined);
+      if (read)
+        return { compressed, shape: this.#options.shapeOf(read.file.firstPath), headers: read.file.identity.headers };
     }
     return undefined;
   }
@@ -146,7 +163,8 @@ export class CompressedReader {
     if (stat.size === 0 || (state !== 'waiting' && end?.size === stat.size)) return false;
     const { once, clock } = this.#options;
     const stillMs = clock.now() - stat.mtimeMs;
-    if (failedAt && failedAt.size === stat.size && failedAt.mtimeMs === stat.mtimeMs) return mayGoOn && stillMs >= COMPRESSED_CUT_MS;
+    if (failedAt && failedAt.size === stat.size && failedAt.mtimeMs === stat.mtimeMs)
+      return mayGoOn && stillMs >= COMPRESSED_CUT_MS;
     return once || stillMs >= COMPRESSED_SETTLES_MS;
   }
 
@@ -159,7 +177,10 @@ export class CompressedReader {
       if (compressed.state !== 'waiting' && !(await this.#goOn(compressed))) return;
       if (compressed.stream === undefined) {
         if (!files.identify(compressed))
-          return this.#fail(compressed, 'file is named like a compressed file but is not compressed with gzip or zstd; it is left out');
+          return this.#fail(
+            compressed,
+            'file is named like a compressed file but is not compressed with gzip or zstd; it is left out',
+          );
         const read = await this.#findRead(compressed);
         if (read === 'later') return;
         files.mint(compressed, read.at, read);
@@ -189,7 +210,11 @@ export class CompressedReader {
   }
 
   /** Reads what was not read yet; `isOver`: also an unfinished last line. */
-  #readRest(compressed: CompressedFile, isOver: boolean, range: { consumedTo: number }): Promise<ReadResult | undefined> {
+  #readRest(
+    compressed: CompressedFile,
+    isOver: boolean,
+    range: { consumedTo: number },
+  ): Promise<ReadResult | undefined> {
     const { lane, laneTurns, lines, stats, notices, files, lineEnds } = this.#options;
     const offer = async (block: WindowBlock): Promise<void> => {
       const length = block.single?.length ?? streamBytesOf(block).length;
@@ -197,7 +222,9 @@ export class CompressedReader {
       const headers = headersWith(compressed.identity, lines, block, length);
       if (headers) files.noteLines(compressed, { headers });
       // No block of a plain file may wait behind this one: were its file deleted, the block could not go to the disk buffer.
-      await laneTurns.run(() => offerBlock(lane, { id: compressed.stream, shape: compressed.shape }, block, lines.readAtMs));
+      await laneTurns.run(() =>
+        offerBlock(lane, { id: compressed.stream, shape: compressed.shape }, block, lines.readAtMs),
+      );
       compressed.offset = block.offset + length;
       compressed.behind = block.groups?.after(block.ends!.length - 1);
       stats.readBytes += length;

@@ -44,7 +44,10 @@ export async function* decompress(
   compression: Compression,
   range = new CompressedRange(),
 ): AsyncGenerator<Buffer> {
-  const decompressor = compression === 'gzip' ? createGunzip({ chunkSize: PIECE_BYTES }) : createZstdDecompress({ chunkSize: PIECE_BYTES });
+  const decompressor =
+    compression === 'gzip'
+      ? createGunzip({ chunkSize: PIECE_BYTES })
+      : createZstdDecompress({ chunkSize: PIECE_BYTES });
   const input = Readable.from(readAll(fileSystem, fd, range));
   input.on('error', (error) => decompressor.destroy(error));
   try {

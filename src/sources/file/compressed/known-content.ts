@@ -38,13 +38,22 @@ export class KnownContent {
     for (const { id, path, identity, startAt, resumeAt, contentSum: sum, behind } of records) {
       if (!identity || sum === undefined) continue;
       const content = new ContentSum(resumeAt, sum);
-      this.#files.set(id, { firstPath: path, id, identity, startAt, offset: resumeAt, sum: content, groups: { behind } });
+      this.#files.set(id, {
+        firstPath: path,
+        id,
+        identity,
+        startAt,
+        offset: resumeAt,
+        sum: content,
+        groups: { behind },
+      });
     }
   }
 
   /** Records the files followed now. */
   note(): void {
-    for (const file of this.#knownFiles.files) if (file.stream.id !== undefined) this.#files.set(file.stream.id, file.stream);
+    for (const file of this.#knownFiles.files)
+      if (file.stream.id !== undefined) this.#files.set(file.stream.id, file.stream);
     for (const [stream, file] of this.#files) {
       if (this.#files.size <= MAX_KNOWN_CONTENTS) return;
       if (!this.isFollowed(file)) this.#files.delete(stream);
@@ -80,7 +89,9 @@ export class KnownContent {
         if (unread) return { at: 0, file: unread };
       }
       // Every place at which some candidate must be compared, or begins.
-      const stops = candidates.flatMap((file) => [file.startAt, file.offset]).filter((stop) => stop > at && stop <= at + piece.length);
+      const stops = candidates
+        .flatMap((file) => [file.startAt, file.offset])
+        .filter((stop) => stop > at && stop <= at + piece.length);
       let from = 0;
       for (const stop of [...new Set([...stops, at + piece.length])].sort((a, b) => a - b)) {
         sum = addSums(sum, contentSum(piece.subarray(from, stop - at), at + from));
@@ -107,7 +118,9 @@ export class KnownContent {
   }
 
   #beginningWith(head: Buffer): Known[] {
-    return [...this.#files.values()].filter(({ identity }) => identity.headLength > 0 && hasFingerprint(identity, head));
+    return [...this.#files.values()].filter(
+      ({ identity }) => identity.headLength > 0 && hasFingerprint(identity, head),
+    );
   }
 
   #isRead({ sum: content, offset }: Known, sum: number, before: number): boolean {

@@ -74,7 +74,9 @@ export class UnreadCompressed {
 
   async #name(): Promise<void> {
     const { known, notices } = this.#options;
-    const compressed = this.#records.flatMap(({ path, identity }) => this.#compressedOf([path, identity?.realPath], identity?.path));
+    const compressed = this.#records.flatMap(({ path, identity }) =>
+      this.#compressedOf([path, identity?.realPath], identity?.path),
+    );
     for (const path of new Set(compressed.filter((each) => !this.#options.isRead(each)))) {
       // Files that cannot be read are not logged: nothing is lost by that.
       const read = await this.#withContent(path, (pieces) => known.find(pieces)).catch(() => undefined);
@@ -104,7 +106,13 @@ export class UnreadCompressed {
     const lostBytes = Math.min(unreadOf(file), Math.max(0, stream.endIn(size) - heldBytes));
     // Counted once: a later start goes by the saved count.
     if (stream.id !== undefined) streams.see(stream.id, stream.offset + stream.offeredBytes);
-    countLost(this.#options, stream, lostBytes, stream.offset + lagOf(file), disk.lastChange === 'truncated' ? 'truncated' : 'deleted');
+    countLost(
+      this.#options,
+      stream,
+      lostBytes,
+      stream.offset + lagOf(file),
+      disk.lastChange === 'truncated' ? 'truncated' : 'deleted',
+    );
     const fields = { path: disk.path, offset: stream.offset, seenSize: size, lostBytes };
     const text = CHANGED[disk.lastChange] ?? (lostBytes > 0 ? LOST : NOT_KNOWN_TO_BE_LOST);
     notices.event(lostBytes > 0 ? 'warn' : 'info', fields, text);

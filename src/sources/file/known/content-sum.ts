@@ -46,13 +46,19 @@ export class ContentSum {
  * The checksums of lines that were read, in parts: smaller ones where they end the file, and its last lines apart. A copy that was made
  * before the read ends in one of these, and a footer that is written over begins there.
  */
-export function sumRead(bytes: Buffer, offset: number, isAtEnd: boolean): { readonly length: number; readonly sum: number }[] {
+export function sumRead(
+  bytes: Buffer,
+  offset: number,
+  isAtEnd: boolean,
+): { readonly length: number; readonly sum: number }[] {
   const partBytes = isAtEnd ? LAST_PART_BYTES : PART_BYTES;
   // A counter in the first line leaves all others as they were.
   const cuts = offset === 0 ? [bytes.indexOf(LF) + 1] : [];
   if (isAtEnd) cuts.push(...lastLines(bytes));
   const ends = [...new Set([...cuts.filter((at) => at > 0 && at < bytes.length), bytes.length])].sort((a, b) => a - b);
-  return ends.flatMap((end, n) => sumParts(bytes.subarray(ends[n - 1] ?? 0, end), offset + (ends[n - 1] ?? 0), partBytes));
+  return ends.flatMap((end, n) =>
+    sumParts(bytes.subarray(ends[n - 1] ?? 0, end), offset + (ends[n - 1] ?? 0), partBytes),
+  );
 }
 
 /** Where the last lines begin: each of the last four, then ever fewer. */
@@ -67,7 +73,11 @@ function lastLines(bytes: Buffer): number[] {
 }
 
 /** The checksums of the bytes, in parts of `partBytes`. */
-export function sumParts(bytes: Buffer, offset: number, partBytes: number): { readonly length: number; readonly sum: number }[] {
+export function sumParts(
+  bytes: Buffer,
+  offset: number,
+  partBytes: number,
+): { readonly length: number; readonly sum: number }[] {
   const parts = [];
   for (let at = 0; at < bytes.length; at += partBytes) {
     const part = bytes.subarray(at, at + partBytes);

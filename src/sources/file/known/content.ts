@@ -107,7 +107,11 @@ function hasEdges(fileSystem: FileSystem, fd: number, read: ReadContent): boolea
 }
 
 /** The bytes before the position are as they were. Throws system errors. */
-export function hasTail(fileSystem: FileSystem, fd: number, { offset, tail }: Pick<ReadContent, 'offset' | 'tail'>): boolean {
+export function hasTail(
+  fileSystem: FileSystem,
+  fd: number,
+  { offset, tail }: Pick<ReadContent, 'offset' | 'tail'>,
+): boolean {
   const found = readBefore(fileSystem, fd, offset, tail.length);
   if (found.length !== tail.length) return false;
   return tailOf(found).crc === tail.crc || tailBefore(fileSystem, fd, offset, tail.length).crc === tail.crc;
@@ -174,7 +178,10 @@ export class CopyComparison {
     if (size <= startAt) return 'different';
     const until = sum.upTo(size);
     // What lies between a known point and the end of a short copy is not proven: it must be little, beside much that is.
-    if (!until || (size < offset && Math.max(size - until.at, Math.min(size - startAt, HEAD_BYTES)) > until.at - startAt))
+    if (
+      !until ||
+      (size < offset && Math.max(size - until.at, Math.min(size - startAt, HEAD_BYTES)) > until.at - startAt)
+    )
       return 'different';
     this.#sum = { at: startAt, sum: 0, until };
     return 'more';

@@ -42,15 +42,21 @@ export class InPlaceChanges {
     const seenSize = stream.endIn(file.sureSize);
     const isThere = size >= seenSize;
     // Nothing of it was read: it waits as before.
-    if (stream.readFromMs > now && stream.offset === stream.startAt) return { kind: 'again', readFromMs: stream.readFromMs, isThere };
+    if (stream.readFromMs > now && stream.offset === stream.startAt)
+      return { kind: 'again', readFromMs: stream.readFromMs, isThere };
     const kept = findKept(fileSystem, disk.fd!, size, { ...stream.read, sum: stream.sum }, seenSize);
     if (kept === undefined) return READ_AGAIN;
     const text =
       'file is changed where it was read, as by a program that writes a footer, header or counter in place, or cuts its beginning out: ';
     if (kept.kind === 'in part') {
-      const fix = 'too little of it is as it was, so it is read from its beginning, once a minute at most; have the program append';
+      const fix =
+        'too little of it is as it was, so it is read from its beginning, once a minute at most; have the program append';
       notices.trouble('warn', `in part ${disk.path}`, { path: disk.path, offset: stream.offset, size }, text + fix);
-      return { kind: 'again', readFromMs: stream.readFromMs === 0 ? now : Math.max(now, stream.readFromMs + READ_AGAIN_MS), isThere };
+      return {
+        kind: 'again',
+        readFromMs: stream.readFromMs === 0 ? now : Math.max(now, stream.readFromMs + READ_AGAIN_MS),
+        isThere,
+      };
     }
     const { by, isWhole } = kept;
     const encoding = findBom(readHead(fileSystem, disk.fd!, LONGEST_BOM_BYTES))?.encoding ?? shaping.encoding;
@@ -60,7 +66,8 @@ export class InPlaceChanges {
     const lostBytes = Math.max(0, seenSize - by - Math.max(size, stream.offset - by));
     countLost(this.#options, stream, lostBytes, seenSize, 'truncated');
     const fields = { path: disk.path, offset: stream.offset, goesOnAt: at, ...(lostBytes > 0 && { lostBytes }) };
-    const fix = 'it is read on behind what is as it was, and what was written over may come again; have the program append';
+    const fix =
+      'it is read on behind what is as it was, and what was written over may come again; have the program append';
     notices.trouble('warn', `in place ${disk.path}`, fields, `${text}${fix}${lostBytes > 0 ? LOWER_BOUND : ''}`);
     const tail = tailBefore(fileSystem, disk.fd!, at);
     return { kind: 'go on', kept: cutStretch(fileSystem, disk.fd!, kept, at), tail };

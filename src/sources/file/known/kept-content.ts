@@ -39,7 +39,13 @@ export function nothingBefore(at: number): KeptStretch {
 const chunk = Buffer.alloc(READ_CHUNK_BYTES);
 
 /** `seenSize`: of the file before the change. Undefined where nothing that was read is where it was. Throws system errors. */
-export function findKept(fileSystem: FileSystem, fd: number, size: number, read: SummedContent, seenSize: number): Kept | undefined {
+export function findKept(
+  fileSystem: FileSystem,
+  fd: number,
+  size: number,
+  read: SummedContent,
+  seenSize: number,
+): Kept | undefined {
   if (read.offset === read.startAt) return undefined;
   const stays = findUnmoved(fileSystem, fd, size, read);
   if (stays?.kind === 'go on' || size >= seenSize) return stays;
@@ -61,27 +67,45 @@ function findUnmoved(fileSystem: FileSystem, fd: number, size: number, read: Sum
 }
 
 /** All that was read is as it was, but NULs that were passed over at its end: they were cut off, or text is in their place. */
-function isNulsBehind(fileSystem: FileSystem, fd: number, { sum, startAt, identity }: SummedContent, { from, to }: KeptStretch): boolean {
+function isNulsBehind(
+  fileSystem: FileSystem,
+  fd: number,
+  { sum, startAt, identity }: SummedContent,
+  { from, to }: KeptStretch,
+): boolean {
   const { points } = sum;
-  if (from !== startAt || points.at(-1)!.at === to || points.at(-1)!.sum !== points.find(({ at }) => at === to)?.sum) return false;
+  if (from !== startAt || points.at(-1)!.at === to || points.at(-1)!.sum !== points.find(({ at }) => at === to)?.sum)
+    return false;
   return hasFingerprint(identity, readHead(fileSystem, fd, HEAD_BYTES));
 }
 
 /** Blocks were cut out of the file's beginning: the bytes read moved by as much, and more may have been appended since. */
-function findMoved(fileSystem: FileSystem, fd: number, size: number, read: SummedContent, seenSize: number): Kept | undefined {
+function findMoved(
+  fileSystem: FileSystem,
+  fd: number,
+  size: number,
+  read: SummedContent,
+  seenSize: number,
+): Kept | undefined {
   const least = Math.ceil((seenSize - size) / CUT_OUT_UNIT_BYTES) * CUT_OUT_UNIT_BYTES;
   const most = Math.min(read.offset - read.startAt, least + MAX_APPENDED_BYTES);
   for (let by = least; by <= most; by += CUT_OUT_UNIT_BYTES) {
     if (!hasTail(fileSystem, fd, { ...read, offset: read.offset - by })) continue;
     const points = read.sum.points.filter(({ at }) => at >= read.startAt + by);
     const kept = findStretch(fileSystem, fd, points, by);
-    if (kept?.to === read.offset - by && isEnough(fileSystem, fd, kept, kept.from)) return { kind: 'go on', isWhole: true, by, ...kept };
+    if (kept?.to === read.offset - by && isEnough(fileSystem, fd, kept, kept.from))
+      return { kind: 'go on', isWhole: true, by, ...kept };
   }
   return undefined;
 }
 
 /** The last stretch between known points whose bytes are as they were, up to TURN_BYTES of it; they moved `by` bytes to the beginning. */
-function findStretch(fileSystem: FileSystem, fd: number, points: readonly ContentPoint[], by: number): KeptStretch | undefined {
+function findStretch(
+  fileSystem: FileSystem,
+  fd: number,
+  points: readonly ContentPoint[],
+  by: number,
+): KeptStretch | undefined {
   const kept: { readonly from: number; readonly to: number; readonly sum: number }[] = [];
   let left = TURN_BYTES;
   for (let n = points.length - 1; n > 0 && left > 0; n -= 1) {
@@ -89,7 +113,11 @@ function findStretch(fileSystem: FileSystem, fd: number, points: readonly Conten
     left -= end.at - begin.at;
     const [from, to] = [begin.at - by, end.at - by];
     if (sumOf(fileSystem, fd, from, to, by) === subtractSums(end.sum, begin.sum))
-      kept.unshift({ from, to, sum: by === 0 ? subtractSums(end.sum, begin.sum) : sumOf(fileSystem, fd, from, to, 0)! });
+      kept.unshift({
+        from,
+        to,
+        sum: by === 0 ? subtractSums(end.sum, begin.sum) : sumOf(fileSystem, fd, from, to, 0)!,
+      });
     else if (kept.length > 0) break;
   }
   if (!kept[0]) return undefined;

@@ -110,9 +110,14 @@ export class KnownFiles {
     const { stream } = file;
     const family = familyOf(stream.firstPath);
     this.#byFamily?.get(family)?.delete(file);
-    if (stream.id === undefined || !(stream.identity.endsInLine === true || stream.readTo > stream.offset || lagOf(file) > 0)) return;
+    if (
+      stream.id === undefined ||
+      !(stream.identity.endsInLine === true || stream.readTo > stream.offset || lagOf(file) > 0)
+    )
+      return;
     this.#leftInLine.add(family);
-    for (const oldest of this.#leftInLine) if (this.#leftInLine.size > MAX_LEFT_IN_LINE) this.#leftInLine.delete(oldest);
+    for (const oldest of this.#leftInLine)
+      if (this.#leftInLine.size > MAX_LEFT_IN_LINE) this.#leftInLine.delete(oldest);
   }
 
   #joinFamily(file: TrackedFile): void {
@@ -131,7 +136,8 @@ export class KnownFiles {
   /** The file whose turn it is. */
   next(order: 'fair' | 'oldest_first'): TrackedFile | undefined {
     let [first] = this.queue;
-    if (order === 'oldest_first') for (const file of this.queue) if (file.disk.seenMtimeMs < first!.disk.seenMtimeMs) first = file;
+    if (order === 'oldest_first')
+      for (const file of this.queue) if (file.disk.seenMtimeMs < first!.disk.seenMtimeMs) first = file;
     return first;
   }
 
@@ -151,11 +157,14 @@ export class KnownFiles {
 
   /** The generation that is, or was last, under this path, whatever led to it. */
   byPath(path: string): TrackedFile | undefined {
-    return this.leadingTo(path) ?? [...this.files].find((file) => file.disk.path === path || file.disk.realPath === path);
+    return (
+      this.leadingTo(path) ?? [...this.files].find((file) => file.disk.path === path || file.disk.realPath === path)
+    );
   }
 
   byStream(stream: string): TrackedFile | undefined {
-    for (const files of [this.files, this.leftOut]) for (const file of files) if (file.stream.id === stream) return file;
+    for (const files of [this.files, this.leftOut])
+      for (const file of files) if (file.stream.id === stream) return file;
     return undefined;
   }
 

@@ -34,7 +34,8 @@ export class Maintenance {
   }
 
   keep(file: TrackedFile): void {
-    if (file.stream.id !== undefined && file.sureSize > 0) this.#options.streams.see(file.stream.id, file.stream.textEndIn(file.sureSize));
+    if (file.stream.id !== undefined && file.sureSize > 0)
+      this.#options.streams.see(file.stream.id, file.stream.textEndIn(file.sureSize));
     if (isDetached(file) || file.isUndecided) return;
     if (file.disk.place === 'away' && file.disk.fd === undefined) return this.#keepAway(file);
     const { descriptors } = this.#options;
@@ -65,7 +66,9 @@ export class Maintenance {
   keepBudget(): void {
     const { knownFiles, rescue, maxDeletedBytes } = this.#options;
     if (!rescue?.isFull) return;
-    const held = [...knownFiles.gone].filter((file) => file.disk.fd !== undefined).sort((a, b) => a.disk.goneSinceMs - b.disk.goneSinceMs);
+    const held = [...knownFiles.gone]
+      .filter((file) => file.disk.fd !== undefined)
+      .sort((a, b) => a.disk.goneSinceMs - b.disk.goneSinceMs);
     let bytes = held.reduce((sum, file) => sum + lagOf(file), 0);
     for (const file of held) {
       if (bytes <= maxDeletedBytes) return;
@@ -133,7 +136,8 @@ export class Maintenance {
     const lostBytes = lagOf(file) - file.stream.offeredBytes;
     countLost(this.#options, file.stream, lostBytes, file.stream.offset + lagOf(file), 'given_up');
     // The next start must not count them again.
-    if (file.stream.id !== undefined) this.#options.streams.see(file.stream.id, file.stream.offset + file.stream.offeredBytes);
+    if (file.stream.id !== undefined)
+      this.#options.streams.see(file.stream.id, file.stream.offset + file.stream.offeredBytes);
     const fields = {
       path: file.disk.path,
       offset: file.stream.offset,

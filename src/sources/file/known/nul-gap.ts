@@ -83,7 +83,11 @@ export class NulGaps {
     const { stream, disk } = file;
     this.#moveBehind(file, end);
     streams.begin(stream.id!, end, stream.tail);
-    stream.nuls.hole = { at: end, sinceMs: clock.monotonic(), text: tailOf(readHead(fileSystem, disk.fd!, TAIL_BYTES, end)) };
+    stream.nuls.hole = {
+      at: end,
+      sinceMs: clock.monotonic(),
+      text: tailOf(readHead(fileSystem, disk.fd!, TAIL_BYTES, end)),
+    };
   }
 
   /** It is known where the stream begins. It is not read before nobody fills the gap any more. */
@@ -101,7 +105,9 @@ export class NulGaps {
     if (isEmpty(stream)) return true;
     const { hole } = stream.nuls;
     return (
-      isAtGap(stream) && hole !== undefined && tailOf(readHead(this.#options.fileSystem, fd!, TAIL_BYTES, hole.at)).crc === hole.text?.crc
+      isAtGap(stream) &&
+      hole !== undefined &&
+      tailOf(readHead(this.#options.fileSystem, fd!, TAIL_BYTES, hole.at)).crc === hole.text?.crc
     );
   }
 
@@ -112,7 +118,8 @@ export class NulGaps {
   isSettled(file: TrackedFile, at: number): boolean {
     const { clock } = this.#options;
     // A deleted file must reach the disk buffer at once.
-    if (clock.now() - file.disk.seenMtimeMs >= HOLE_SETTLES_MS || file.flushLineAt === Infinity || isGone(file)) return true;
+    if (clock.now() - file.disk.seenMtimeMs >= HOLE_SETTLES_MS || file.flushLineAt === Infinity || isGone(file))
+      return true;
     if (file.stream.nuls.hole?.at !== at) file.stream.nuls.hole = { at, sinceMs: clock.monotonic(), text: undefined };
     return clock.monotonic() - file.stream.nuls.hole.sinceMs >= HOLE_SETTLES_MS;
   }
@@ -150,7 +157,12 @@ export class NulGaps {
     const { stream, disk } = file;
     if (!endsInNuls(file) || disk.fd === undefined) return false;
     try {
-      return isFilled(this.#options.fileSystem, disk.fd, Math.max(stream.nuls.last.from, stream.offset), stream.nuls.last.to);
+      return isFilled(
+        this.#options.fileSystem,
+        disk.fd,
+        Math.max(stream.nuls.last.from, stream.offset),
+        stream.nuls.last.to,
+      );
     } catch {
       // Its next turn meets the same trouble, and notes it.
       return true;

@@ -103,7 +103,13 @@ export class OpenFiles {
     const now = this.#options.clock.monotonic();
     const waitMs = Math.min(MAX_OPEN_RETRY_MS, file.disk.failure ? file.disk.failure.waitMs * 2 : FIRST_RETRY_MS);
     const reason = messageOf(error);
-    file.disk.failure = { reason, waitMs, retryAtMs: now + waitMs, sinceMs: file.disk.failure?.sinceMs ?? now, isStale: code === 'ESTALE' };
+    file.disk.failure = {
+      reason,
+      waitMs,
+      retryAtMs: now + waitMs,
+      sinceMs: file.disk.failure?.sinceMs ?? now,
+      isStale: code === 'ESTALE',
+    };
     // Logged already, for all files.
     if (OUT_OF_DESCRIPTORS.has(code) && file.disk.fd === undefined) return;
     const text = 'cannot read file, trying again; check its permissions and its disk';
@@ -161,7 +167,8 @@ export class OpenFiles {
       if (!OUT_OF_DESCRIPTORS.has(code)) throw error;
       this.#limit = Math.max(MIN_OPEN_FILES, Math.floor(this.#files.size / 2));
       this.#limitedAtMs = clock.monotonic();
-      const text = 'no file descriptor is left, keeping fewer files open; raise the limit of open files (ulimit -n, LimitNOFILE)';
+      const text =
+        'no file descriptor is left, keeping fewer files open; raise the limit of open files (ulimit -n, LimitNOFILE)';
       notices.trouble('warn', DESCRIPTORS, { path, code, reason: messageOf(error), limit: this.#limit }, text);
       const before = this.#files.size;
       if (!this.#makeRoom() || this.#files.size === before) throw error;

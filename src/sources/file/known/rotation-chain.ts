@@ -60,7 +60,8 @@ export class RotationChain {
       const isOrderKnown = row.every((file, n) => !isDetached(file) && (n === 0 || isLaterThan(file, row[n - 1]!)));
       // What was seen at the path may have been rotated away since, and others with it. A file that was there before the first scan
       // may be older than what is in it.
-      const behind = there && there.firstScan > 1 && there.bornMs > 0 ? row.findIndex(({ bornMs }) => bornMs > there.bornMs) : -1;
+      const behind =
+        there && there.firstScan > 1 && there.bornMs > 0 ? row.findIndex(({ bornMs }) => bornMs > there.bornMs) : -1;
       if (there) row.splice(behind === -1 ? row.length : behind, 0, there);
       for (const file of files) {
         this.#fresh.delete(file);
@@ -89,7 +90,8 @@ export class RotationChain {
 
   #noteDate(path: string): void {
     const own = datedName(path);
-    if (own && !(own.date < (this.#dated.get(own.series)?.date ?? ''))) this.#dated.set(own.series, { date: own.date, path });
+    if (own && !(own.date < (this.#dated.get(own.series)?.date ?? '')))
+      this.#dated.set(own.series, { date: own.date, path });
   }
 
   /** The files that were added, by the path that they have, or had before they were rotated away. */
@@ -135,7 +137,10 @@ export class RotationChain {
   #connect(before: TrackedFile, file: TrackedFile, isCopied: boolean): void {
     const isUnread = lagOf(before) > 0 || before.before !== undefined;
     // So long after the last line of the one before, its event was over. A copy's birth time tells nothing about its first line.
-    const isLate = !isCopied && before.disk.seenMtimeMs > 0 && file.bornMs - before.disk.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
+    const isLate =
+      !isCopied &&
+      before.disk.seenMtimeMs > 0 &&
+      file.bornMs - before.disk.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
     const isTaken = before.after !== undefined && this.#options.knownFiles.files.has(before.after);
     if (!isUnread || isLate || isTaken || file.before || file.stream.offset > file.stream.startAt) return;
     before.after = file;

@@ -81,5 +81,9 @@ export class StreamIdentities {
 /** The identity with the file's present inode and paths. */
 function locatedIdentity({ disk, stream: { firstPath, realPath, identity } }: TrackedFile): FileIdentity {
   const { path: _, realPath: __, ...rest } = { ...identity, device: String(disk.device), inode: String(disk.inode) };
-  return { ...rest, ...(disk.path === firstPath ? {} : { path: disk.path }), ...(realPath === firstPath ? {} : { realPath }) };
+  return {
+    ...rest,
+    ...(disk.path === firstPath ? {} : { path: disk.path }),
+    ...(realPath === firstPath ? {} : { realPath }),
+  };
 }

@@ -62,7 +62,13 @@ export class Stream {
   createdMs = 0;
   /** The fingerprint, and where the file was last. */
   identity: FileIdentity;
-  readonly nuls: StreamNuls = { minGap: GAP_BYTES, gapEnd: 0, isAfterTruncation: false, last: NO_NULS, hole: undefined };
+  readonly nuls: StreamNuls = {
+    minGap: GAP_BYTES,
+    gapEnd: 0,
+    isAfterTruncation: false,
+    last: NO_NULS,
+    hole: undefined,
+  };
   /** Its beginning is not read before (monotonic), as the file is changed in place again and again; 0 where it is not. */
   readFromMs = 0;
   /** Bytes up to here were read; from `offset` on they are an unfinished line. */
@@ -139,7 +145,9 @@ export class Stream {
   /** The known facts about its content, including the bytes that the lane is taking. */
   get read(): ReadContent {
     const { identity, startAt, offset, tail, offeredBytes, offeredTail } = this;
-    return offeredBytes > 0 ? { identity, startAt, offset: offset + offeredBytes, tail: offeredTail } : { identity, startAt, offset, tail };
+    return offeredBytes > 0
+      ? { identity, startAt, offset: offset + offeredBytes, tail: offeredTail }
+      : { identity, startAt, offset, tail };
   }
 
   /** Goes on where an earlier process stopped. */
@@ -174,13 +182,21 @@ export class Stream {
   }
 
   /** The bytes before its position were read by another stream, from which its sums are known. */
-  goOn({ from, to, points }: { readonly from: number; readonly to: number; readonly points: readonly ContentPoint[] }, tail: Tail): void {
+  goOn(
+    { from, to, points }: { readonly from: number; readonly to: number; readonly points: readonly ContentPoint[] },
+    tail: Tail,
+  ): void {
     this.#startAt = from;
     this.#moveTo(to, tail, new ContentSum(to, points.at(-1)!.sum, points.slice(0, -1)));
   }
 
   /** The lane took everything before `to`: these parts, the last bytes of which are `tail`. */
-  advance(to: number, parts: readonly { readonly length: number; readonly sum: number }[], tail: Tail, behind?: Behind): void {
+  advance(
+    to: number,
+    parts: readonly { readonly length: number; readonly sum: number }[],
+    tail: Tail,
+    behind?: Behind,
+  ): void {
     for (const { length, sum } of parts) this.#sum.add(length, sum);
     this.#offset = to;
     this.#tail = tail;

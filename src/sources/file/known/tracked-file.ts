@@ -39,7 +39,13 @@ export interface TrackedFile {
 }
 
 /** A file that is seen for the first time, or a new generation of one, from its beginning. */
-export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, nowMs: number, firstScan: number): TrackedFile {
+export function newTrackedFile(
+  path: string,
+  stat: FileStat,
+  shape: EventShape,
+  nowMs: number,
+  firstScan: number,
+): TrackedFile {
   return {
     stream: new Stream(path, shape, { device: String(stat.device), inode: String(stat.inode), ...NO_FINGERPRINT }),
     disk: newFileOnDisk(path, stat, nowMs),

@@ -73,7 +73,11 @@ export class CopyMatcher {
     if (entry.isShort && !isDetached(original)) return { ...gone, original: 'elsewhere', content: 'same' };
     if (!isGone(original)) {
       if (this.isCutOff(original, file)) return { ...gone, original: 'truncated', content: 'same' };
-      return { ...gone, original: 'there', content: isSettled || this.isAlikeSoFar(file, original) ? 'same' : 'different' };
+      return {
+        ...gone,
+        original: 'there',
+        content: isSettled || this.isAlikeSoFar(file, original) ? 'same' : 'different',
+      };
     }
     // The lane is taking all that was read, which has no checksum yet: everything that begins alike would be a copy.
     if (stream.offeredBytes > 0 && stream.offset === stream.startAt) return { ...gone, original: 'busy' };
@@ -100,8 +104,14 @@ export class CopyMatcher {
     readonly end: CopyEnd;
   } {
     const { fileSystem } = this.#options;
-    const sized = candidates.map(([file, { check }]) => ({ file, check: check!, stat: fileSystem.fstat(file.disk.fd!) }));
-    const { file, check, stat } = sized.reduce((longest, each) => (each.stat.size > longest.stat.size ? each : longest));
+    const sized = candidates.map(([file, { check }]) => ({
+      file,
+      check: check!,
+      stat: fileSystem.fstat(file.disk.fd!),
+    }));
+    const { file, check, stat } = sized.reduce((longest, each) =>
+      each.stat.size > longest.stat.size ? each : longest,
+    );
     const fd = file.disk.fd!;
     const fingerprint = fingerprintOfText(readHead(fileSystem, fd, HEAD_BYTES));
     const tail = tailBefore(fileSystem, fd, stat.size);
@@ -115,7 +125,13 @@ export class CopyMatcher {
   isCutOff(original: TrackedFile, file: TrackedFile): boolean {
     const { fileSystem, descriptors } = this.#options;
     const { stream } = original;
-    if (isDetached(original) || stream.offset === stream.startAt || !descriptors.open(original) || !descriptors.open(file)) return false;
+    if (
+      isDetached(original) ||
+      stream.offset === stream.startAt ||
+      !descriptors.open(original) ||
+      !descriptors.open(file)
+    )
+      return false;
     const holds = (fd: number, size: number): Verdict =>
       compare(fileSystem, fd, size, stream) === 'same'
         ? new CopyComparison(fileSystem, stream, undefined).step(fd, size, COPY_CHECK_BYTES)
@@ -150,9 +166,14 @@ export class CopyMatcher {
       const { size } = fileSystem.fstat(file.disk.fd!);
       const isSame = (at: number, length: number): boolean => {
         const [theirs, own] = [Buffer.alloc(length), Buffer.alloc(length)];
-        return fileSystem.peek(original.disk.fd!, theirs, at) === fileSystem.peek(file.disk.fd!, own, at) && theirs.equals(own);
+        return (
+          fileSystem.peek(original.disk.fd!, theirs, at) === fileSystem.peek(file.disk.fd!, own, at) &&
+          theirs.equals(own)
+        );
       };
-      return isSame(0, Math.min(size, HEAD_BYTES)) && isSame(Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES));
+      return (
+        isSame(0, Math.min(size, HEAD_BYTES)) && isSame(Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES))
+      );
     } catch {
       return true;
     }

@@ -29,7 +29,13 @@ export interface ObserveOptions {
 }
 
 /** Where a file is that its path leads to, with nothing that tells it from what it was. */
-const IN_PLACE: FileFacts = { path: 'itself', descriptor: 'closed', isElsewhere: false, content: 'same', isMountAway: false };
+const IN_PLACE: FileFacts = {
+  path: 'itself',
+  descriptor: 'closed',
+  isElsewhere: false,
+  content: 'same',
+  isMountAway: false,
+};
 
 /** The path of the file leads to its inode. Its content is compared later, when it is read: only its time of birth is checked here. */
 export function observeAt(file: TrackedFile, found: FoundFile, place: FileLocation): Observation {
@@ -60,11 +66,19 @@ export function observe(file: TrackedFile, options: ObserveOptions, otherName?: 
     return { ...seen, trouble: unread, found, isRotated, facts: { ...facts, isElsewhere: true, content } };
   }
   const mayBeAway = !held && disk.place !== 'deleted';
-  return { ...seen, facts: { ...facts, isMountAway: mayBeAway && isMountAway(fileSystem, disk.realPath ?? disk.path, disk.device) } };
+  return {
+    ...seen,
+    facts: { ...facts, isMountAway: mayBeAway && isMountAway(fileSystem, disk.realPath ?? disk.path, disk.device) },
+  };
 }
 
 /** What is beside a first path; whether it still is the known file that its inode had. */
-export function observeBeside(found: FoundFile, of: FirstPlace, known: KnownFiles, options: ObserveOptions): BesideFile {
+export function observeBeside(
+  found: FoundFile,
+  of: FirstPlace,
+  known: KnownFiles,
+  options: ObserveOptions,
+): BesideFile {
   const file = known.in(found.stat);
   const isRotated = options.isRotated(found, of);
   if (!file) return { found, of, isRotated, holder: undefined };
@@ -95,7 +109,8 @@ function checkStill(file: TrackedFile, found: FoundFile, fileSystem: FileSystem)
 export function checkHolder(file: TrackedFile, found: FoundFile, fileSystem: FileSystem): ContentCheck {
   const { disk } = file;
   // Open, or still under its path: what has its inode there was made when it was.
-  const isKept = disk.fd !== undefined || (!isGone(file) && statIfAt(fileSystem, disk.path, disk)?.bornMs === disk.bornMs);
+  const isKept =
+    disk.fd !== undefined || (!isGone(file) && statIfAt(fileSystem, disk.path, disk)?.bornMs === disk.bornMs);
   return isKept ? { content: 'same' } : checkStill(file, found, fileSystem);
 }
 
@@ -103,7 +118,8 @@ export function checkHolder(file: TrackedFile, found: FoundFile, fileSystem: Fil
 export function checkContent(file: TrackedFile, { path, stat }: FoundFile, fileSystem: FileSystem): ContentCheck {
   try {
     return withOpen(fileSystem, path, (fd) => {
-      const isSame = isSameFile(fileSystem.fstat(fd), stat) && compare(fileSystem, fd, stat.size, file.stream) === 'same';
+      const isSame =
+        isSameFile(fileSystem.fstat(fd), stat) && compare(fileSystem, fd, stat.size, file.stream) === 'same';
       return { content: isSame ? 'same' : 'different' };
     });
   } catch (trouble) {
@@ -111,7 +127,12 @@ export function checkContent(file: TrackedFile, { path, stat }: FoundFile, fileS
   }
 }
 
-function checkElsewhere(file: TrackedFile, found: FoundFile, { fileSystem, nowMs }: ObserveOptions, isMatched: boolean): ContentCheck {
+function checkElsewhere(
+  file: TrackedFile,
+  found: FoundFile,
+  { fileSystem, nowMs }: ObserveOptions,
+  isMatched: boolean,
+): ContentCheck {
   const checked = checkStill(file, found, fileSystem);
   if (checked.content !== 'unknown') return checked;
   // The content cannot be compared now: the reader compares it before it reads.
@@ -134,7 +155,11 @@ function statAt(fileSystem: FileSystem, path: string): FileStat | 'unknown' | un
 }
 
 /** Looks where its descriptor says that it is, where it was, without links, and where its first path led, and leads. */
-function findElsewhere({ disk, stream }: TrackedFile, fileSystem: FileSystem, folders: FolderInodes): FoundFile | undefined {
+function findElsewhere(
+  { disk, stream }: TrackedFile,
+  fileSystem: FileSystem,
+  folders: FolderInodes,
+): FoundFile | undefined {
   const open = disk.fd === undefined ? undefined : fileSystem.pathOf(disk.fd);
   const paths = [open, disk.realPath, disk.path, stream.realPath, fileSystem.realPath(stream.firstPath)];
   const path = locate(fileSystem, disk, paths, folders);

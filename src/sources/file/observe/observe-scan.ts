@@ -45,7 +45,9 @@ export function observePaths(
 export function observeRest(found: Iterable<FoundFile>, known: KnownFiles, options: ScanOptions): Observations {
   const seen = new Map<unknown, Observation>();
   const unknown: UnknownFile[] = [];
-  const away = new Map([...known.gone].filter(({ disk }) => disk.place === 'away').map((file) => [file.disk.path, file]));
+  const away = new Map(
+    [...known.gone].filter(({ disk }) => disk.place === 'away').map((file) => [file.disk.path, file]),
+  );
   for (const each of found) {
     const file = known.in(each.stat);
     // A second name (hard link, symbolic link) of a file that was seen.
@@ -60,7 +62,13 @@ export function observeRest(found: Iterable<FoundFile>, known: KnownFiles, optio
   for (const file of known.filesIn(options.folder)) {
     if (file.disk.scan === options.number || seen.has(file) || isDetached(file)) continue;
     // No name leads to a deleted file; `look` and full scans see later writes to it.
-    if (options.folder !== undefined && file.disk.place === 'deleted' && file.disk.fd !== undefined && !file.disk.failure) continue;
+    if (
+      options.folder !== undefined &&
+      file.disk.place === 'deleted' &&
+      file.disk.fd !== undefined &&
+      !file.disk.failure
+    )
+      continue;
     seen.set(file, observe(file, options));
   }
   return { known: [...seen.values()], unknown };

@@ -55,7 +55,8 @@ export class SavedFiles {
       descriptor: 'closed',
       isElsewhere: there !== undefined,
       content: there === undefined ? 'unknown' : this.#compare(record, there),
-      isMountAway: !there && identity !== undefined && isMountAway(this.#options.fileSystem, lastRealPath, identity.device),
+      isMountAway:
+        !there && identity !== undefined && isMountAway(this.#options.fileSystem, lastRealPath, identity.device),
     };
   }
 
@@ -118,7 +119,11 @@ export class SavedFiles {
 }
 
 /** The record of a file that is there, and what a start makes of it. */
-export function savedAt({ path, stat }: FoundFile, records: readonly StreamRecord[], options: SavedFilesOptions): SavedFile | undefined {
+export function savedAt(
+  { path, stat }: FoundFile,
+  records: readonly StreamRecord[],
+  options: SavedFilesOptions,
+): SavedFile | undefined {
   const files = new SavedFiles(options);
   for (const record of records.toReversed()) {
     const { identity } = record;

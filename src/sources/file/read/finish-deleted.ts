@@ -20,7 +20,8 @@ export async function finishDeleted(options: FinishOptions, reader: Reader): Pro
   const { knownFiles, copies } = options;
   while (copies.decide()) await setImmediate();
   const gone = [...knownFiles.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
-  for (const file of gone) if (file.disk.fd !== undefined && lagOf(file) > 0 && !isCopySoFar(file)) await finish(file, options, reader);
+  for (const file of gone)
+    if (file.disk.fd !== undefined && lagOf(file) > 0 && !isCopySoFar(file)) await finish(file, options, reader);
 }
 
 /** All that it has is in a file that is there, from which the next start reads it. */

@@ -9,7 +9,12 @@ import { offerBlock } from './offer.ts';
 import { resetInLine } from './split-line.ts';
 
 /** Gives the lines, which are at the stream's position, the facts about the bytes after it. Throws system errors. */
-export function goOnInGroups(lines: Lines, fileSystem: Pick<FileSystem, 'peek'>, fd: number, { offset, groups }: Stream): void {
+export function goOnInGroups(
+  lines: Lines,
+  fileSystem: Pick<FileSystem, 'peek'>,
+  fd: number,
+  { offset, groups }: Stream,
+): void {
   const { behind, held, isSure } = groups;
   if (behind && !isSure && sumAt(fileSystem, fd, offset, behind.gate) !== behind.sum) groups.behind = undefined;
   groups.isSure = true;
@@ -26,7 +31,8 @@ export function keepLines(lines: Lines, stream: Stream, to: number): void {
 export function readOnTo(lines: Lines, fileSystem: FileSystem, fd: number, stream: Stream): number | undefined {
   const { kept } = lines;
   lines.kept = undefined;
-  if (kept?.stream !== stream || lines.offset !== stream.offset || lines.offset + lines.pendingBytes !== kept.to) return undefined;
+  if (kept?.stream !== stream || lines.offset !== stream.offset || lines.offset + lines.pendingBytes !== kept.to)
+    return undefined;
   const last = lines.lastRead();
   return readBefore(fileSystem, fd, kept.to, last.length).equals(last) ? kept.to : undefined;
 }

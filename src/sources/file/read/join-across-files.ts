@@ -61,7 +61,11 @@ interface JoinedPart<F> {
  * The event that waits in the lines, whole; undefined while more of it may come. `isFinal`: if nothing goes on with it, it is
  * over. The files that follow must not have turns meanwhile.
  */
-export async function continueEvent(options: ContinueOptions, file: TrackedFile, isFinal: boolean): Promise<OpenEvent | undefined> {
+export async function continueEvent(
+  options: ContinueOptions,
+  file: TrackedFile,
+  isFinal: boolean,
+): Promise<OpenEvent | undefined> {
   const { lines } = options;
   const own = lines.waiting.length;
   const parts: JoinedPart<TrackedFile>[] = [];
@@ -101,7 +105,13 @@ export function giveJoined<F extends { readonly stream: Pick<Stream, 'id' | 'sta
     if (bytes.length === 0) break;
     const from = part.file.stream.startAt;
     const to = from + part.mark.length + bytes.length;
-    const range = { stream: part.file.stream.id!, from, to, sum: sumWithBom(part.mark, bytes, from), tail: tailBehind(part.mark, bytes) };
+    const range = {
+      stream: part.file.stream.id!,
+      from,
+      to,
+      sum: sumWithBom(part.mark, bytes, from),
+      tail: tailBehind(part.mark, bytes),
+    };
     continuations.push({ file: part.file, range });
     at += bytes.length;
   }
@@ -131,7 +141,8 @@ async function readPart(options: ContinueOptions, file: TrackedFile): Promise<Re
   try {
     const stat = fileSystem.fstat(fd!);
     if (stat.size === 0) return { part: { file, mark: Buffer.alloc(0), length: 0 }, eventLength: undefined };
-    if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !copies.name(file) || gaps.pass(file) !== 'over') return undefined;
+    if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !copies.name(file) || gaps.pass(file) !== 'over')
+      return undefined;
     const mark = markOf(lines, readHead(fileSystem, fd!, LONGEST_BOM_BYTES));
     if (!mark) return undefined;
     noteSize(file, stat.size);
@@ -148,7 +159,8 @@ async function readPart(options: ContinueOptions, file: TrackedFile): Promise<Re
       position += taken;
       stream.noteText(position);
       const eventLength = lines.measureEvent(false);
-      if (taken < into.length || eventLength !== undefined) return { part: { file, mark, length: position - begin }, eventLength };
+      if (taken < into.length || eventLength !== undefined)
+        return { part: { file, mark, length: position - begin }, eventLength };
     }
   } catch (error) {
     descriptors.fail(file, error);
@@ -169,7 +181,11 @@ function tailBehind(before: Buffer, bytes: Buffer): Tail {
 }
 
 /** Offers an event whose lines are in several files, and moves the positions in all of them once the lane took it. */
-export async function offerJoined(options: OfferOptions, file: TrackedFile, { block, continuations }: OpenEvent): Promise<void> {
+export async function offerJoined(
+  options: OfferOptions,
+  file: TrackedFile,
+  { block, continuations }: OpenEvent,
+): Promise<void> {
   const { lane, lines, stats } = options;
   const { length, sum, tail } = block.single!;
   Object.assign(file.stream, { offeredBytes: length, offeredTail: tail });
@@ -185,7 +201,8 @@ export async function offerJoined(options: OfferOptions, file: TrackedFile, { bl
   }
   file.stream.offeredBytes = 0;
   const ranges = [{ file, to: block.offset + length, length, sum, tail }];
-  for (const { file: next, range } of continuations) ranges.push({ file: next, length: range.to - range.from, ...range });
+  for (const { file: next, range } of continuations)
+    ranges.push({ file: next, length: range.to - range.from, ...range });
   for (const each of ranges) {
     const { stream } = each.file;
     stream.advance(each.to, [each], each.tail);
@@ -203,5 +220,6 @@ export function followers(file: TrackedFile): TrackedFile[] {
 /** The lane does not take what it is offered of a file that was given up meanwhile: nobody else counts it. */
 export function loseOffered(options: Losing & Pick<ContinueOptions, 'knownFiles'>, file: TrackedFile): void {
   const { offset, offeredBytes } = file.stream;
-  if (!options.knownFiles.files.has(file)) countLost(options, file.stream, offeredBytes, offset + offeredBytes, 'not_taken');
+  if (!options.knownFiles.files.has(file))
+    countLost(options, file.stream, offeredBytes, offset + offeredBytes, 'not_taken');
 }

@@ -25,7 +25,8 @@ export function headBefore(
   stream: { readonly identity: Pick<FileIdentity, 'headers'> },
 ): Buffer {
   const head = readHead(fileSystem, fd, offset === 0 ? 0 : lines.headBytes);
-  if (!lines.hasLaterHeaders || offset <= head.length || savedHeader(stream.identity, offset) !== undefined) return head;
+  if (!lines.hasLaterHeaders || offset <= head.length || savedHeader(stream.identity, offset) !== undefined)
+    return head;
   const header = lastHeader(fileSystem, fd, Math.max(0, offset - MAX_HEADER_SEARCH_BYTES), offset);
   return header ? Buffer.concat([findBom(head)?.bytes ?? Buffer.alloc(0), header]) : head;
 }
@@ -54,7 +55,9 @@ export function headersWith(
   let all = headers.some(isGone) ? headers.filter((each) => !isGone(each)) : headers;
   for (const [at, text] of [[block.offset, block.header] as const, [end, lines.header] as const]) {
     if (text === undefined || savedHeader({ headers: all }, at) === text) continue;
-    all = [...all.filter((each) => each.at !== at), { at, text }].sort((one, other) => one.at - other.at).slice(-MAX_SAVED_HEADERS);
+    all = [...all.filter((each) => each.at !== at), { at, text }]
+      .sort((one, other) => one.at - other.at)
+      .slice(-MAX_SAVED_HEADERS);
   }
   if (all === headers) return undefined;
   const charactersFrom = (from: number): number => all.slice(from).reduce((sum, { text }) => sum + text.length, 0);

@@ -80,7 +80,8 @@ export class LineEnds {
       if (other === self || !(other.size > 0 || other.stream.offset > 0)) continue;
       note(this.#mtimeOf(other) ?? mtimeMs, () => this.#endsInLine(other));
     }
-    for (const other of compressed()) if (other.family === family && other.file !== self) note(other.mtimeMs, () => other.endsInLine);
+    for (const other of compressed())
+      if (other.family === family && other.file !== self) note(other.mtimeMs, () => other.endsInLine);
     const known = before.flatMap(({ endsInLine }) => endsInLine() ?? []);
     // Of a compressed file nothing is known before it is read.
     return known.length > 0 ? known.includes(true) : before.length > 0;
@@ -99,7 +100,15 @@ export class LineEnds {
   #placeOf({ stream: { startAt, identity } }: TrackedFile, fd: number, offset: number): TextPlace {
     const { fileSystem, shaping } = this.#options;
     const encoding = findBom(readHead(fileSystem, fd, LONGEST_BOM_BYTES))?.encoding ?? shaping.encoding;
-    return { objects: shaping.objects, encoding, fileSystem, fd, offset, startAt, beginsInLine: identity.beginsInLine === true };
+    return {
+      objects: shaping.objects,
+      encoding,
+      fileSystem,
+      fd,
+      offset,
+      startAt,
+      beginsInLine: identity.beginsInLine === true,
+    };
   }
 
   /** When the file was last written; undefined where its bytes are in no file any more. */

@@ -18,10 +18,18 @@ import { readHead } from '../scan/peek.ts';
  * `end`: the file ends in them. `more`: the search goes on with the next turn. `waits`: they may be filled. Before text: `line`, they belong
  * to it; `hole`, they are passed over.
  */
-export type NulsAhead = { readonly kind: 'end' | 'line' | 'hole'; readonly to: number } | { readonly kind: 'more' | 'waits' };
+export type NulsAhead =
+  | { readonly kind: 'end' | 'line' | 'hole'; readonly to: number }
+  | { readonly kind: 'more' | 'waits' };
 
 /** What the NULs at `at` are, in a file of code units of `unitBytes`. The file is open. Throws system errors. */
-export function judgeNuls(fileSystem: FileSystem, gaps: NulGaps, file: TrackedFile, at: number, lines: Lines): NulsAhead {
+export function judgeNuls(
+  fileSystem: FileSystem,
+  gaps: NulGaps,
+  file: TrackedFile,
+  at: number,
+  lines: Lines,
+): NulsAhead {
   const { stream } = file;
   const { unitBytes } = lines.encoding;
   const isFinal = file.flushLineAt === Infinity || file.passNulsAt >= 0;
@@ -45,7 +53,11 @@ export function judgeNuls(fileSystem: FileSystem, gaps: NulGaps, file: TrackedFi
 
 /** Passes over the NULs from the lines' offset to `to`, where no byte waits: they settle with the bytes before them. */
 export async function passNuls(
-  { lines, fileSystem, stats }: { readonly lines: Lines; readonly fileSystem: FileSystem; readonly stats?: SourceStats },
+  {
+    lines,
+    fileSystem,
+    stats,
+  }: { readonly lines: Lines; readonly fileSystem: FileSystem; readonly stats?: SourceStats },
   fd: number,
   to: number,
   offer: (block: WindowBlock) => Promise<void>,

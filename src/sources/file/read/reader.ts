@@ -90,12 +90,15 @@ export class Reader {
 
   /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
   #prepare(file: TrackedFile): TrackedFile | undefined {
-    const { fileSystem, knownFiles, descriptors, identities, gaps, chain, generations, copies, streams, lines, clock } = this.#options;
+    const { fileSystem, knownFiles, descriptors, identities, gaps, chain, generations, copies, streams, lines, clock } =
+      this.#options;
     // While this turn waited, the file may have been deleted, and its other reader have begun.
     if (file.isBusy || file.isUndecided || isDetached(file) || !descriptors.open(file)) return undefined;
     const stat = fileSystem.fstat(file.disk.fd!);
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
-    const isSame = compare(fileSystem, file.disk.fd!, stat.size, file.stream, head) === 'same' && !generations.isBegunAnew(file, stat.size);
+    const isSame =
+      compare(fileSystem, file.disk.fd!, stat.size, file.stream, head) === 'same' &&
+      !generations.isBegunAnew(file, stat.size);
     let current = isSame ? file : generations.renew(file);
     if (current === file) gaps.noteSize(file, stat.size);
     if (current.stream.acceptedTo > current.stream.offset && current.size > current.stream.offset)
@@ -116,13 +119,15 @@ export class Reader {
       copies.settle();
       chain.link();
     }
-    if (current.stream.offset === 0 && current.stream.readTo === 0) noteCharset(this.#options.notices, lines, current, head);
+    if (current.stream.offset === 0 && current.stream.readTo === 0)
+      noteCharset(this.#options.notices, lines, current, head);
     if (current.size === 0 || !copies.name(current)) return undefined;
     const search = gaps.pass(current);
     if (search !== 'over') {
       generations.noteCut(current, current.stream.readTo);
       if (search === 'more' && isBehind(current)) knownFiles.enqueue(current);
-      else if (search === 'more' && current.size <= Math.max(current.flushLineAt, current.passNulsAt)) gaps.drop(current);
+      else if (search === 'more' && current.size <= Math.max(current.flushLineAt, current.passNulsAt))
+        gaps.drop(current);
       return undefined;
     }
     return isBraked(current, clock.monotonic()) || chain.holds(current) ? undefined : current;
@@ -176,7 +181,8 @@ export class Reader {
       if (nuls.kind === 'line') lineTo = nuls.to;
       else if (nuls.kind === 'hole') {
         // No group goes on behind it.
-        for (let block = lines.flushOpenEvent(); block; block = lines.flushOpenEvent()) await this.#offer(file, block, false);
+        for (let block = lines.flushOpenEvent(); block; block = lines.flushOpenEvent())
+          await this.#offer(file, block, false);
         if (file.disk.fd !== fd) return !isDetached(file);
         await passNuls(this.#options, fd, (position = nuls.to), (block) => this.#offer(file, block, false));
         if (file.disk.fd !== fd) return !isDetached(file);
@@ -190,14 +196,19 @@ export class Reader {
     if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position, end, nulsBefore);
     const isFinal = file.flushLineAt === Infinity || file.passNulsAt >= 0;
     const flush =
-      position <= file.flushLineAt ? () => lines.flush(isFinal) : position <= file.flushEventAt ? () => lines.flushOpenEvent() : undefined;
+      position <= file.flushLineAt
+        ? () => lines.flush(isFinal)
+        : position <= file.flushEventAt
+          ? () => lines.flushOpenEvent()
+          : undefined;
     const { fd } = file.disk;
     if (isAtEnd && flush)
       for (let block = flush(); block; block = flush()) {
         await this.#offer(file, block, isLate);
         if (file.disk.fd !== fd) return !isDetached(file);
       }
-    const isOver = end > position && (end <= file.passNulsAt || file.flushLineAt === Infinity) && lines.pendingBytes === 0;
+    const isOver =
+      end > position && (end <= file.passNulsAt || file.flushLineAt === Infinity) && lines.pendingBytes === 0;
     if (isOver) await passNuls(this.#options, fd!, end, (block) => this.#offer(file, block, false));
     if (file.disk.fd !== fd) return !isDetached(file);
     lineEnds.noteEnd(file, isAtEnd && flush !== undefined);
@@ -230,7 +241,8 @@ export class Reader {
       else await offerJoined(this.#options, file, event);
       file.stream.hasOpenEvent = false;
       if (end < file.size) generations.noteCut(file, end, nulsBefore);
-      for (const each of files) if (each === file.after || each.stream.offset > each.stream.startAt) chain.release(each);
+      for (const each of files)
+        if (each === file.after || each.stream.offset > each.stream.startAt) chain.release(each);
       return false;
     } finally {
       for (const each of files) each.isBusy = false;
@@ -272,14 +284,21 @@ export class Reader {
     try {
       await offerBlock(lane, file.stream, block.single ? block : { ...block, sum }, lines.readAtMs);
     } catch (error) {
-      if (error instanceof LaneRefusal && error.cause instanceof StoppedError) this.#keepTaken(file, block, error.cause.leftBytes);
+      if (error instanceof LaneRefusal && error.cause instanceof StoppedError)
+        this.#keepTaken(file, block, error.cause.leftBytes);
       throw error;
     }
     file.stream.offeredBytes = 0;
-    file.stream.advance(block.offset + length, parts, file.stream.offeredTail, block.groups?.after(block.ends!.length - 1));
+    file.stream.advance(
+      block.offset + length,
+      parts,
+      file.stream.offeredTail,
+      block.groups?.after(block.ends!.length - 1),
+    );
     stats.readBytes += length;
     countLongLine(stats, block);
-    if (block.single?.marks?.['truncated'] === true) noteCutLine(this.#options.notices, file, block.offset, length, beginsWithNul);
+    if (block.single?.marks?.['truncated'] === true)
+      noteCutLine(this.#options.notices, file, block.offset, length, beginsWithNul);
   }
 
   /** The lane took all but the last bytes of the block: a stop that reads a deleted file to its end must not offer them again. */
@@ -292,7 +311,12 @@ export class Reader {
     stream.offeredBytes = bytes.length - taken.length;
     const part = { length: taken.length, sum: contentSum(taken, stream.offset) };
     const last = block.ends?.indexOf(block.end - leftBytes) ?? -1;
-    stream.advance(stream.offset + taken.length, [part], tailOf(taken), last < 0 ? undefined : block.groups?.after(last));
+    stream.advance(
+      stream.offset + taken.length,
+      [part],
+      tailOf(taken),
+      last < 0 ? undefined : block.groups?.after(last),
+    );
     this.#options.stats.readBytes += taken.length;
   }
 }

@@ -7,5 +7,9 @@ export function readsOf(
   const { from, to, reads = [] } = span;
   const known = reads.filter((read) => read.from >= from && read.from < to);
   if (known.length === 0) return [{ from, to, readAtMs: reads.findLast((read) => read.from <= from)?.atMs }];
-  return known.map((read, n) => ({ from: n === 0 ? from : read.from, to: known[n + 1]?.from ?? to, readAtMs: read.atMs }));
+  return known.map((read, n) => ({
+    from: n === 0 ? from : read.from,
+    to: known[n + 1]?.from ?? to,
+    readAtMs: read.atMs,
+  }));
 }

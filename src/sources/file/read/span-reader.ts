@@ -79,7 +79,8 @@ export class SpanReader {
     } catch (error) {
       if (error instanceof LaneRefusal) throw error.cause;
       if (error instanceof TailraceError) throw error;
-      if (leadsNowhere(error) && !isMountAway(fileSystem, file.disk.realPath ?? file.disk.path, file.disk.device)) return false;
+      if (leadsNowhere(error) && !isMountAway(fileSystem, file.disk.realPath ?? file.disk.path, file.disk.device))
+        return false;
       throw new TailraceError('E_UNREADABLE', `cannot read "${file.disk.path}": ${messageOf(error)}`, { cause: error });
     } finally {
       if (opened !== undefined) fileSystem.close(opened);
@@ -87,16 +88,32 @@ export class SpanReader {
   }
 
   /** Puts the event together that begins in `span` and goes on in the others. False when these are no such event any more. */
-  async #readJoined(file: TrackedFile, fd: number, span: Span, continued: readonly Span[], lane: Lane): Promise<boolean> {
+  async #readJoined(
+    file: TrackedFile,
+    fd: number,
+    span: Span,
+    continued: readonly Span[],
+    lane: Lane,
+  ): Promise<boolean> {
     const { lines, fileSystem } = this.#options;
     await resetInLine(lines, fileSystem, fd, span.from, file.stream);
-    if (!(await this.#fill(fd, span.from, span.to)) || lines.measureEvent(false) !== undefined || !lines.endsInOpenEvent) return false;
+    if (
+      !(await this.#fill(fd, span.from, span.to)) ||
+      lines.measureEvent(false) !== undefined ||
+      !lines.endsInOpenEvent
+    )
+      return false;
     const own = lines.waiting.length;
     const parts: { file: TrackedFile; mark: Buffer; length: number }[] = [];
     for (const each of continued) {
       const isThere = await this.#withFile(each, async (next, nextFd, end) => {
         const mark = markOf(lines, readHead(fileSystem, nextFd, LONGEST_BOM_BYTES));
-        if (!mark || each.from !== next.stream.startAt || end < each.to || !(await this.#fill(nextFd, each.from + mark.length, each.to)))
+        if (
+          !mark ||
+          each.from !== next.stream.startAt ||
+          end < each.to ||
+          !(await this.#fill(nextFd, each.from + mark.length, each.to))
+        )
           return false;
         parts.push({ file: next, mark, length: each.to - each.from - mark.length });
         return true;

@@ -16,7 +16,13 @@ import { TAIL_BYTES } from '../../../core/limits.ts';
 export type StreamStart = Pick<Stream, 'startAt' | 'identity'>;
 
 /** Takes the lines to `offset` of the stream, as `reset` does, but as into the middle of a line's parts where it is one. Throws system errors. */
-export async function resetInLine(lines: Lines, fileSystem: FileSystem, fd: number, offset: number, stream: StreamStart): Promise<void> {
+export async function resetInLine(
+  lines: Lines,
+  fileSystem: FileSystem,
+  fd: number,
+  offset: number,
+  stream: StreamStart,
+): Promise<void> {
   const { startAt, identity } = stream;
   const before = Buffer.from(readBefore(fileSystem, fd, offset, TAIL_BYTES));
   const head = headBefore(lines, fileSystem, fd, offset, stream);
@@ -25,7 +31,8 @@ export async function resetInLine(lines: Lines, fileSystem: FileSystem, fd: numb
   const rest = restAt({ objects: lines.objects, encoding, fileSystem, fd, offset, startAt, beginsInLine });
   const isInLine = offset > startAt && encoding.endingBytes(before, before.length) === 0;
   const parts = isInLine && lines.splitsLines ? await countParts(lines, fileSystem, fd, offset, head, startAt) : 0;
-  if (parts > 0) lines.resume(offset, { kind: 'split', parts, length: 0, recent: before, isObject: rest === true }, head);
+  if (parts > 0)
+    lines.resume(offset, { kind: 'split', parts, length: 0, recent: before, isObject: rest === true }, head);
   else lines.reset(offset, before, head, rest);
   learnSaved(lines, identity, offset);
 }

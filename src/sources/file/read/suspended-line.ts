@@ -9,7 +9,8 @@ export function stillSuspended(fileSystem: FileSystem, { stream, disk }: Tracked
   const { suspended } = stream;
   if (!suspended) return undefined;
   const { recent, length } = suspended;
-  if (!readBefore(fileSystem, disk.fd!, stream.offset + length, recent.length).equals(recent)) stream.suspended = undefined;
+  if (!readBefore(fileSystem, disk.fd!, stream.offset + length, recent.length).equals(recent))
+    stream.suspended = undefined;
   return stream.suspended;
 }
 

@@ -3,7 +3,18 @@
  * that way and 20 to 30 µs through the thread pool), bulk reads while they are fast. Nothing here opens anything but the named path, and
  * opening never blocks on a FIFO.
  */
-import { closeSync, constants, fstatSync, openSync, read, readdirSync, readlinkSync, readSync, realpathSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  read,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import type { Dirent, Stats } from 'node:fs';
 import { codeOf } from '../../../core/errors.ts';
 import { nativeLibrary } from '../../native/library.ts';
@@ -70,7 +81,8 @@ export const nodeFileSystem: FileSystem = {
   open: (path) => openSync(path, OPEN_FLAGS),
   fstat(fd) {
     const stats = fstatSync(fd);
-    if (Number.isSafeInteger(stats.ino) && Number.isSafeInteger(stats.dev)) return toFileStat(stats, stats.dev, stats.ino);
+    if (Number.isSafeInteger(stats.ino) && Number.isSafeInteger(stats.dev))
+      return toFileStat(stats, stats.dev, stats.ino);
     const exact = fstatSync(fd, { bigint: true });
     return toFileStat(stats, exact.dev, exact.ino);
   },
@@ -119,14 +131,23 @@ function statPath(path: string): FileStat | undefined {
   // statSync gives undefined for ENOENT and ENOTDIR then.
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) return undefined;
-  if (Number.isSafeInteger(stats.ino) && Number.isSafeInteger(stats.dev)) return toFileStat(stats, stats.dev, stats.ino);
+  if (Number.isSafeInteger(stats.ino) && Number.isSafeInteger(stats.dev))
+    return toFileStat(stats, stats.dev, stats.ino);
   const exact = statSync(path, { throwIfNoEntry: false, bigint: true });
   return exact && toFileStat(stats, exact.dev, exact.ino);
 }
 
 function toFileStat(stats: Stats, device: number | bigint, inode: number | bigint): FileStat {
   const { size, mtimeMs, nlink, birthtimeMs } = stats;
-  return { kind: kindOf(stats), device, inode, size, mtimeMs, bornMs: birthtimeMs > 0 ? birthtimeMs : mtimeMs, links: nlink };
+  return {
+    kind: kindOf(stats),
+    device,
+    inode,
+    size,
+    mtimeMs,
+    bornMs: birthtimeMs > 0 ? birthtimeMs : mtimeMs,
+    links: nlink,
+  };
 }
 
 function kindOf(stats: Stats | Dirent): FileStat['kind'] {
@@ -145,7 +166,10 @@ export function isSameFile(a: Pick<FileStat, 'device' | 'inode'>, b: Pick<FileSt
 }
 
 /** The key of a file in a map. */
-export function inodeKey(file: { readonly device: number | bigint | string; readonly inode: number | bigint | string }): string {
+export function inodeKey(file: {
+  readonly device: number | bigint | string;
+  readonly inode: number | bigint | string;
+}): string {
   return `${file.device}:${file.inode}`;
 }
 
@@ -162,6 +186,7 @@ export function pathIn(folder: string, name: string): string {
 /** The folders that a path is in, up to the root, the nearest first. */
 export function foldersAbove(path: string): string[] {
   const folders: string[] = [];
-  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) folders.push(path.slice(0, slash));
+  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
+    folders.push(path.slice(0, slash));
   return folders;
 }

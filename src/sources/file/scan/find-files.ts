@@ -29,7 +29,13 @@ export async function findFiles(
   const { exclude, followLinks } = source;
   const links = new Links({ fixed: fixedPartsOf(source.include), followLinks, fileSystem: nodeFileSystem, clock });
   const fileSystem = guard(nodeFileSystem, links, privateFiles);
-  const refusals = new Refusals({ links, privateFiles, fileSystem, notices: new Notices(silentLog, clock), counts: { links: 0 } });
+  const refusals = new Refusals({
+    links,
+    privateFiles,
+    fileSystem,
+    notices: new Notices(silentLog, clock),
+    counts: { links: 0 },
+  });
   const finder = new Finder({ include, exclude, fileSystem, clock, notices: new Notices(log, clock), refusals });
   return { found: await finder.find(), refused: refusals.all, fileSystem };
 }

@@ -117,7 +117,9 @@ export class Finder {
 
   /** True for a path that a scan reaches: no folder above it is excluded either. */
   reaches(path: string): boolean {
-    return this.#rules.some(({ rule }) => rule.matches(path) && !pathsBelow(rule.base, path).some((each) => this.#isExcluded(each)));
+    return this.#rules.some(
+      ({ rule }) => rule.matches(path) && !pathsBelow(rule.base, path).some((each) => this.#isExcluded(each)),
+    );
   }
 
   /** Why a path that no scan comes to is not reached, and what to do. */
@@ -134,14 +136,19 @@ export class Finder {
       this.#rules.map(({ rule }) => rule.pattern),
       path,
     );
-    return [`no include pattern matches it; the nearest is "${pattern}": ${why}`, 'change that pattern, or include the path itself'];
+    return [
+      `no include pattern matches it; the nearest is "${pattern}": ${why}`,
+      'change that pattern, or include the path itself',
+    ];
   }
 
   /** Why a path is or is not among the source's files, as far as its name goes. */
   explain(path: string): string {
     const rule = this.#rules.find((each) => each.rule.matches(path))?.rule;
     if (!rule) return 'no include pattern matches it';
-    return this.#isExcluded(path) ? `${rule.pattern} includes it, but an exclude pattern matches` : `${rule.pattern} includes it`;
+    return this.#isExcluded(path)
+      ? `${rule.pattern} includes it, but an exclude pattern matches`
+      : `${rule.pattern} includes it`;
   }
 
   /** A pattern without wildcards. */
@@ -154,7 +161,12 @@ export class Finder {
     if (this.#options.fileSystem.linkTarget(path) !== undefined) visited.links.add(path);
   }
 
-  async #walk(listings: FolderListings, rule: IncludeRule, found: Map<string, FoundFile>, visited: Visited): Promise<void> {
+  async #walk(
+    listings: FolderListings,
+    rule: IncludeRule,
+    found: Map<string, FoundFile>,
+    visited: Visited,
+  ): Promise<void> {
     const folders: Folder[] = [{ path: rule.base, level: 0, isLinked: false, isLink: false }];
     // Links come last, so that a folder that is reached both ways has its own name.
     const links: Folder[] = [];
@@ -219,13 +231,19 @@ export class Finder {
     if (found.has(path)) return;
     const { notices } = this.#options;
     if (found.size >= MAX_FILES) {
-      notices.trouble('warn', '', { limit: MAX_FILES }, 'more files match than one source follows; the others are left for later');
+      notices.trouble(
+        'warn',
+        '',
+        { limit: MAX_FILES },
+        'more files match than one source follows; the others are left for later',
+      );
       return;
     }
     const stat = this.#stat(path);
     if (this.#isRefused(path, stat, isLink)) return;
     if (stat === undefined) {
-      if (path.includes('�')) notices.trouble('warn', path, { path }, 'cannot read file: its name is not valid UTF-8; rename it');
+      if (path.includes('�'))
+        notices.trouble('warn', path, { path }, 'cannot read file: its name is not valid UTF-8; rename it');
       return;
     }
     if (stat.kind === 'file') found.set(path, { path, stat });
@@ -258,7 +276,12 @@ export class Finder {
 
   #sayUnreadable(path: string, error: unknown): void {
     const fields = { path, code: codeOf(error), reason: messageOf(error) };
-    this.#options.notices.trouble('warn', path, fields, 'cannot stat path, trying again at every scan; check its permissions');
+    this.#options.notices.trouble(
+      'warn',
+      path,
+      fields,
+      'cannot stat path, trying again at every scan; check its permissions',
+    );
   }
 }
 

@@ -47,10 +47,17 @@ export class FolderListings {
     const now = this.#clock.monotonic();
     const kept = this.#kept.get(folder);
     const isStill = kept?.mtimeMs === stat.mtimeMs;
-    if (isStill && kept.listedAtMs - kept.sinceMs >= LISTING_SETTLES_MS && now - kept.listedAtMs < MAX_LISTING_AGE_MS) return kept.listing;
+    if (isStill && kept.listedAtMs - kept.sinceMs >= LISTING_SETTLES_MS && now - kept.listedAtMs < MAX_LISTING_AGE_MS)
+      return kept.listing;
     this.#kept.delete(folder);
     const listing = this.#read(folder, level + 1);
-    this.#kept.set(folder, { level, mtimeMs: stat.mtimeMs, sinceMs: isStill ? kept.sinceMs : now, listedAtMs: now, listing });
+    this.#kept.set(folder, {
+      level,
+      mtimeMs: stat.mtimeMs,
+      sinceMs: isStill ? kept.sinceMs : now,
+      listedAtMs: now,
+      listing,
+    });
     return listing;
   }
 

@@ -23,14 +23,23 @@ export function compileInclude(pattern: string): IncludeRule {
   const { base, glob, isGlob } = picomatch.scan(pattern);
   if (!isGlob) {
     const path = unescape(pattern);
-    return { pattern, base: path, isLiteral: true, depth: 0, matches: (candidate) => candidate === path, mayContain: () => false };
+    return {
+      pattern,
+      base: path,
+      isLiteral: true,
+      depth: 0,
+      matches: (candidate) => candidate === path,
+      mayContain: () => false,
+    };
   }
   const segments = splitSegments(glob);
   const open = segments?.findIndex((segment) => segment.includes('**')) ?? 0;
   const isDeep = segments === undefined || open >= 0;
   // Folders that lead to a match, level by level, up to the first `**`.
   const leading = segments?.slice(0, isDeep ? open : -1) ?? [];
-  const prefixes = leading.map((_, index) => picomatch(join(base, leading.slice(0, index + 1).join('/')), ANY_CHARACTER));
+  const prefixes = leading.map((_, index) =>
+    picomatch(join(base, leading.slice(0, index + 1).join('/')), ANY_CHARACTER),
+  );
   return {
     pattern,
     base: unescape(base) || '/',
@@ -49,19 +58,28 @@ export function fixedPartsOf(include: readonly string[]): string[] {
 /** One test for all `exclude` patterns: those without a slash are about the file's name, the others about its path. */
 export function compileExclude(patterns: readonly string[]): (path: string) => boolean {
   if (patterns.length === 0) return () => false;
-  const tests = patterns.map((pattern) => picomatch(pattern, { ...ANY_CHARACTER, dot: true, basename: !pattern.includes('/') }));
+  const tests = patterns.map((pattern) =>
+    picomatch(pattern, { ...ANY_CHARACTER, dot: true, basename: !pattern.includes('/') }),
+  );
   return (path) => tests.some((test) => test(path));
 }
 
 /** Of patterns that do not match a path, the one that agrees with most of its folders, and where it ends to agree. */
-export function explainMiss(patterns: readonly string[], path: string): { readonly pattern: string; readonly why: string } {
+export function explainMiss(
+  patterns: readonly string[],
+  path: string,
+): { readonly pattern: string; readonly why: string } {
   const misses = patterns.map((pattern) => ({ pattern, ...missOf(pattern.split('/'), path.split('/')) }));
   return misses.reduce((best, each) => (each.agreed > best.agreed ? each : best));
 }
 
-function missOf(wanted: readonly string[], found: readonly string[]): { readonly agreed: number; readonly why: string } {
+function missOf(
+  wanted: readonly string[],
+  found: readonly string[],
+): { readonly agreed: number; readonly why: string } {
   let at = 0;
-  while (at < Math.min(wanted.length, found.length) && wanted[at] !== '**' && isNameMatch(wanted[at]!, found[at]!)) at += 1;
+  while (at < Math.min(wanted.length, found.length) && wanted[at] !== '**' && isNameMatch(wanted[at]!, found[at]!))
+    at += 1;
   const isDeep = wanted[at] === '**';
   const isBelow = !isDeep && at >= wanted.length - 1 && found.length > wanted.length;
   const want = isDeep ? wanted.at(-1) : isBelow ? undefined : wanted[at];
@@ -73,7 +91,8 @@ function whyNot(want: string | undefined, have: string | undefined): string {
   if (want === undefined) return 'the path is in a folder below; "**" stands for folders of any depth';
   if (have.startsWith('.') && isNameMatch(want, have.slice(1)))
     return `a name that begins with a dot, as "${have}", matches only a pattern that says so`;
-  if (isNameMatch(want.toLowerCase(), have.toLowerCase())) return `"${have}" and "${want}" differ in upper and lower case`;
+  if (isNameMatch(want.toLowerCase(), have.toLowerCase()))
+    return `"${have}" and "${want}" differ in upper and lower case`;
   return `"${have}" does not match "${want}"`;
 }
 

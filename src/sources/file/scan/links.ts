@@ -29,7 +29,12 @@ export function judgeTrace({ links }: Trace, follow: FollowLinks, user: number |
   if (follow === true || user === undefined) return undefined;
   if (follow === false && links[0]) {
     const fix = 'set follow_links: safe, or name the link in a pattern without wildcards';
-    return { path: links[0].path, reason: 'follow_links is false, and it is a symbolic link that a wildcard matched', fix, isLink: true };
+    return {
+      path: links[0].path,
+      reason: 'follow_links is false, and it is a symbolic link that a wildcard matched',
+      fix,
+      isLink: true,
+    };
   }
   const hostile = links.find(({ owner, targetOwner }) => owner !== 0 && owner !== user && owner !== targetOwner);
   return (
@@ -91,7 +96,8 @@ export class Links {
 
   #fixedPartOf(path: string): string {
     let fixed = '/';
-    for (const base of this.#options.fixed) if (base.length > fixed.length && (path === base || path.startsWith(`${base}/`))) fixed = base;
+    for (const base of this.#options.fixed)
+      if (base.length > fixed.length && (path === base || path.startsWith(`${base}/`))) fixed = base;
     return fixed;
   }
 }

@@ -63,7 +63,11 @@ export function isMountAway(fileSystem: FileSystem, path: string, device: number
 }
 
 /** The stat of `path` if this very file is there. Never throws. */
-export function statIfAt(fileSystem: FileSystem, path: string, file: Pick<FileStat, 'device' | 'inode'>): FileStat | undefined {
+export function statIfAt(
+  fileSystem: FileSystem,
+  path: string,
+  file: Pick<FileStat, 'device' | 'inode'>,
+): FileStat | undefined {
   const stat = statIfAny(fileSystem, path);
   return stat?.kind === 'file' && isSameFile(stat, file) ? stat : undefined;
 }

@@ -37,7 +37,8 @@ export class Notices {
   trouble(level: Level, subject: string, fields: object, text: string): void {
     if (this.#logged.get(subject) === text) return;
     if (this.#logged.size >= MAX_NOTICES && !this.#logged.has(subject)) {
-      if (!this.#isFull) this.#log.warn({ limit: MAX_NOTICES }, 'more files are in trouble than can be named; further ones are not');
+      if (!this.#isFull)
+        this.#log.warn({ limit: MAX_NOTICES }, 'more files are in trouble than can be named; further ones are not');
       this.#isFull = true;
       return;
     }

@@ -149,7 +149,8 @@ export class ListedPrivateFiles implements PrivateFiles {
       if (!same) this.#files.set(inode, [{ device, what }]);
       else if (!same.some((each) => each.device === device)) same.push({ device, what });
       if (kind !== 'directory' || this.#ownFolders.some((own) => own.path === path)) return;
-      for (const entry of this.#fileSystem.readdir(path)) if (!entry.isSymbolicLink()) this.#add(pathIn(path, entry.name), what, isSecret);
+      for (const entry of this.#fileSystem.readdir(path))
+        if (!entry.isSymbolicLink()) this.#add(pathIn(path, entry.name), what, isSecret);
     } catch {
       // What this user cannot list, it cannot open.
     }

@@ -98,8 +98,11 @@ export class FolderNames {
   beside({ firstPath, realPath }: FirstPlace): { readonly found: FoundFile; readonly of: FirstPlace }[] {
     const present = this.realPath(firstPath);
     const bases = new Set([firstPath, realPath, present ?? firstPath]);
-    const beside = [...bases].flatMap((base) => this.extending(base).map((found) => ({ found, of: { firstPath, realPath: base } })));
-    const left = realPath === (present ?? firstPath) || !this.#hasFile(realPath) ? undefined : this.#fileSystem.stat(realPath);
+    const beside = [...bases].flatMap((base) =>
+      this.extending(base).map((found) => ({ found, of: { firstPath, realPath: base } })),
+    );
+    const left =
+      realPath === (present ?? firstPath) || !this.#hasFile(realPath) ? undefined : this.#fileSystem.stat(realPath);
     if (left?.kind === 'file') beside.push({ found: { path: realPath, stat: left }, of: { firstPath, realPath } });
     return beside;
   }
@@ -127,7 +130,8 @@ export class FolderNames {
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
     }
-    const namesOf = (kind: 'isFile' | 'isSymbolicLink'): string[] => entries.flatMap((entry) => (entry[kind]() ? [entry.name] : []));
+    const namesOf = (kind: 'isFile' | 'isSymbolicLink'): string[] =>
+      entries.flatMap((entry) => (entry[kind]() ? [entry.name] : []));
     const realPath = this.#fileSystem.realPath(folder) ?? folder;
     const names = { files: namesOf('isFile').sort(), links: new Set(namesOf('isSymbolicLink')), realPath };
     this.#names.set(folder, names);

@@ -2,7 +2,17 @@
  * Walks a path link by link and tells who made each symbolic link, and whom that belongs to what it leads to. On Linux each step is held open
  * while it is looked at, so that nobody can put another file in its place meanwhile.
  */
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { codeOf } from '../../../core/errors.ts';
 import { nativeLibrary } from '../../native/library.ts';
 import { MAX_LINKS } from '../limits.ts';
@@ -68,7 +78,8 @@ export function traceLinks(path: string, base: string): Trace {
       const text = textOf(child);
       const owner = child.stat.uid;
       leave(child);
-      if ((followed += 1) > MAX_LINKS) throw Object.assign(new Error('ELOOP: too many symbolic links'), { code: 'ELOOP' });
+      if ((followed += 1) > MAX_LINKS)
+        throw Object.assign(new Error('ELOOP: too many symbolic links'), { code: 'ELOOP' });
       const link = { path: childPath, owner };
       open.push(link);
       rest.push(link, ...namesOf(text));
@@ -106,7 +117,9 @@ function stepAt(path: string): Step {
 /** A link is not followed. */
 function stepInto({ ref, fd }: Step, name: string): Step {
   const path = `${ref}/${name}`;
-  return fd === undefined ? { ref: path, fd, stat: lstatSync(path) } : held(openSync(path, O_PATH | constants.O_NOFOLLOW));
+  return fd === undefined
+    ? { ref: path, fd, stat: lstatSync(path) }
+    : held(openSync(path, O_PATH | constants.O_NOFOLLOW));
 }
 
 function held(fd: number): Step {
@@ -128,6 +141,7 @@ function textOf({ ref, fd }: Step): string {
 }
 
 function exactEnd({ fd, ref }: Step): Trace['end'] {
-  const { dev: device, ino: inode } = fd === undefined ? statSync(ref, { bigint: true }) : fstatSync(fd, { bigint: true });
+  const { dev: device, ino: inode } =
+    fd === undefined ? statSync(ref, { bigint: true }) : fstatSync(fd, { bigint: true });
   return { device, inode };
 }

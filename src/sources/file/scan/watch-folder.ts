@@ -14,8 +14,8 @@ export interface FolderWatch {
 
 /** By what statfs(2) calls them: NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS, Coda, GFS2, OCFS2, Lustre, VirtualBox. */
 const REMOTE_FILE_SYSTEMS: ReadonlySet<number> = new Set([
-  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997, 0x00c36400, 0x5346414f, 0x73757245, 0x01161970, 0x7461636f, 0x0bd00bd0,
-  0x786f4256,
+  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997, 0x00c36400, 0x5346414f, 0x73757245, 0x01161970,
+  0x7461636f, 0x0bd00bd0, 0x786f4256,
 ]);
 
 export function watchFolder(
@@ -25,9 +25,12 @@ export function watchFolder(
   failed: (error: unknown) => void,
 ): FolderWatch {
   if (REMOTE_FILE_SYSTEMS.has(statfsSync(folder).type)) {
-    throw Object.assign(new Error('the system does not report changes that other machines make on a network file system'), {
-      code: 'ENOTSUP',
-    });
+    throw Object.assign(
+      new Error('the system does not report changes that other machines make on a network file system'),
+      {
+        code: 'ENOTSUP',
+      },
+    );
   }
   if (library) return watchInotify(library, folder, changed);
   const watcher = watch(folder, { persistent: false }, (event, name) => changed(name ?? undefined, event === 'rename'));

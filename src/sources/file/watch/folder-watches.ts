@@ -69,7 +69,8 @@ export class FolderWatches {
       if (this.#folders.size < MAX_WATCHED_FOLDERS) this.#add(path);
       else this.#failed.add(path);
     }
-    const text = 'more folders than one source watches; files in the others are noticed by scans, every `scan_interval`';
+    const text =
+      'more folders than one source watches; files in the others are noticed by scans, every `scan_interval`';
     if (this.#roles.size > MAX_WATCHED_FOLDERS)
       notices.trouble('info', 'folders', { folders: this.#roles.size, limit: MAX_WATCHED_FOLDERS }, text);
     for (const path of this.#suspects.keys()) if (!this.#folders.has(path)) this.#suspects.delete(path);
@@ -190,7 +191,12 @@ export class FolderWatches {
       return;
     }
     this.#retryAtMs = clock.monotonic() + WATCH_RETRY_MS;
-    notices.trouble('warn', WATCHES, fields, `no more folders can be watched, scanning every \`scan_interval\`; ${fix}`);
+    notices.trouble(
+      'warn',
+      WATCHES,
+      fields,
+      `no more folders can be watched, scanning every \`scan_interval\`; ${fix}`,
+    );
   }
 
   #giveUp(path: string): void {
@@ -205,7 +211,10 @@ export class FolderWatches {
     // A closed watch may still deliver an event.
     if (this.#folders.get(folder.path) !== folder || !role) return;
     const path = name === undefined ? undefined : pathIn(folder.path, name);
-    if (isEntry && (path === undefined || role.awaits.has(path) || pathIn(parentOf(folder.path), name!) === folder.path))
+    if (
+      isEntry &&
+      (path === undefined || role.awaits.has(path) || pathIn(parentOf(folder.path), name!) === folder.path)
+    )
       this.#needsScan = true;
     this.#addLinks(path === undefined ? role.links.values() : [role.links.get(path) ?? []]);
     if (role.key !== undefined && (isEntry || path === undefined)) folder.addWhole();

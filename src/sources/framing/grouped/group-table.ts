@@ -170,7 +170,8 @@ export class GroupTable<R extends GroupRecord> {
     const open = this.#open(line);
     if (open && (this.#replay || this.#fits(open, text))) return open;
     if (open) open.until = at;
-    else if (key !== undefined && this.#earlier.size > 0 && at < (this.#earlier.get(hashOfKey(key)) ?? 0)) return undefined;
+    else if (key !== undefined && this.#earlier.size > 0 && at < (this.#earlier.get(hashOfKey(key)) ?? 0))
+      return undefined;
     else if (this.#replay && at >= this.#replay.to) return undefined;
     const until = this.#replay?.untils[this.#begun] ?? (key === undefined ? end : Infinity);
     this.#begun += 1;

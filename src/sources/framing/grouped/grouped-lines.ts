@@ -120,7 +120,9 @@ export class GroupedLines extends Lines {
 
   override lastRead(): Buffer {
     const held = this.#held.view(this.#held.from, this.#held.to);
-    return Buffer.concat([this.#before, held.subarray(-TAIL_BYTES), this.waiting.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES);
+    return Buffer.concat([this.#before, held.subarray(-TAIL_BYTES), this.waiting.subarray(-TAIL_BYTES)]).subarray(
+      -TAIL_BYTES,
+    );
   }
 
   override giveNuls(length: number): WindowBlock {
@@ -168,7 +170,8 @@ export class GroupedLines extends Lines {
       return;
     }
     const bom = single && !made && block.offset === 0 ? (this.streamBom ?? NONE) : NONE;
-    const own = single && !made ? window.bytes.subarray(start, start + single.length - bom.length) : streamBytesOf(block);
+    const own =
+      single && !made ? window.bytes.subarray(start, start + single.length - bom.length) : streamBytesOf(block);
     this.#held.append(bom);
     this.#held.append(own);
     const { to } = this.#held;
@@ -179,10 +182,13 @@ export class GroupedLines extends Lines {
       const end = made ? block.ends![n]! : single ? block.end : utf8.firstLineEnd(window.bytes, at, block.end);
       const next = made ? block.offset + made.used[n]! : single ? to : place + end - at;
       const textEnd = end - utf8.endingBytes(window.bytes, end);
-      const text = made ? window.bytes.toString('utf8', at, textEnd) : decodeCounted(window.bytes.subarray(at, textEnd), utf8, this.#stats);
+      const text = made
+        ? window.bytes.toString('utf8', at, textEnd)
+        : decodeCounted(window.bytes.subarray(at, textEnd), utf8, this.#stats);
       const isUnread = block.unread?.includes(at) === true;
       const line = { at: place, end: next, key: this.#rule.keyOf(text), text, readAtMs: this.#readAt(place) };
-      if (text !== '') this.#table.add(line, (readAtMs) => parseLine(this.#parser, this.#rule, text, readAtMs, isUnread));
+      if (text !== '')
+        this.#table.add(line, (readAtMs) => parseLine(this.#parser, this.#rule, text, readAtMs, isUnread));
       at = end;
       place = next;
     }
@@ -210,7 +216,9 @@ export class GroupedLines extends Lines {
       const next = closed.slice(0, MAX_GROUPS);
       const other = next.findIndex(({ readAtMs }) => readAtMs !== first.readAtMs);
       const alike = other === -1 ? next : next.slice(0, other);
-      return this.#make(alike.map((group, n) => this.#joined(group, closed[n + 1]?.begin ?? this.#table.begin ?? this.#end)));
+      return this.#make(
+        alike.map((group, n) => this.#joined(group, closed[n + 1]?.begin ?? this.#table.begin ?? this.#end)),
+      );
     }
     const long = this.#long;
     if (!long) return undefined;
@@ -278,7 +286,11 @@ export class GroupedLines extends Lines {
   #behindAt(position: number, closedAt: number): Behind {
     if (this.#replayed) return this.#replayed.after;
     const gate = Math.max(position, Math.min(closedAt, this.#held.to));
-    return { gate, sum: contentSum(this.#held.view(position, gate), position), earlier: this.#table.earlierAt(position) };
+    return {
+      gate,
+      sum: contentSum(this.#held.view(position, gate), position),
+      earlier: this.#table.earlierAt(position),
+    };
   }
 }
 

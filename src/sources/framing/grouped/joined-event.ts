@@ -11,7 +11,13 @@ export interface ParsedLine extends GroupRecord {
   readonly isUnread: boolean;
 }
 
-export function parseLine(parser: LineParser, rule: GroupRule, text: string, readAtMs: number, isUnread: boolean): ParsedLine {
+export function parseLine(
+  parser: LineParser,
+  rule: GroupRule,
+  text: string,
+  readAtMs: number,
+  isUnread: boolean,
+): ParsedLine {
   const fields = parser.parse(text, readAtMs).map((event) => (typeof event === 'string' ? fieldsOf(event) : event));
   return { text, fields, isUnread, timeMs: rule.timeOf(fields[0] ?? emptyFields(), text, readAtMs) };
 }

@@ -136,7 +136,15 @@ export class Collector {
       if (isUnread) last.unread.push(start);
     } else {
       const unread = isUnread ? [start] : [];
-      half.runs.push({ stream: cursor.stream, start, end: half.end, offset: cursor.offset, events, unread, ...(refusal && { refusal }) });
+      half.runs.push({
+        stream: cursor.stream,
+        start,
+        end: half.end,
+        offset: cursor.offset,
+        events,
+        unread,
+        ...(refusal && { refusal }),
+      });
     }
     cursor.offset += bytes;
     if (!this.#isHandingOver) this.#schedule();
@@ -207,11 +215,22 @@ export class Collector {
   async #accept(run: Run): Promise<void> {
     const { lane, shape, window, clock, lost } = this.#options;
     const { stream, start, end, offset, events, refusal, unread } = run;
-    const block = { stream, shape, window, start, end, offset, ...(unread.length > 0 ? { unread } : {}), readAtMs: clock.now() };
+    const block = {
+      stream,
+      shape,
+      window,
+      start,
+      end,
+      offset,
+      ...(unread.length > 0 ? { unread } : {}),
+      readAtMs: clock.now(),
+    };
     let left = { events, bytes: end - start };
     try {
       if (!this.#isGivenUp)
-        return await lane.accept(refusal === undefined ? block : { ...block, single: refused(window, start, end, refusal) });
+        return await lane.accept(
+          refusal === undefined ? block : { ...block, single: refused(window, start, end, refusal) },
+        );
     } catch (error) {
       this.#isGivenUp = true;
       if (error instanceof StoppedError) left = this.#left(end, error.leftBytes);

@@ -31,7 +31,10 @@ export interface OpenIntake {
   readonly loadCharset: () => Promise<void>;
 }
 
-export function createIntake(config: Extract<SourceConfig, { readonly type: 'syslog' }>, parts: IntakeParts): OpenIntake {
+export function createIntake(
+  config: Extract<SourceConfig, { readonly type: 'syslog' }>,
+  parts: IntakeParts,
+): OpenIntake {
   const { lane, clock, kernel, stats, lost, freed } = parts;
   const reserve = (bytes: number): Region => parts.reserve(bytes);
   const { maxEventBytes, fields, charset, timezone } = config;

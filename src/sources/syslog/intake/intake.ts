@@ -133,26 +133,35 @@ export class Intake {
   }
 
   #takeSlow(cursor: Cursor, suffix: Buffer, frame: Frame): void {
-    const { collector, maxEventBytes, onOversize, clock, zone, parseJson, parse, fieldNames, decode, stats } = this.#options;
+    const { collector, maxEventBytes, onOversize, clock, zone, parseJson, parse, fieldNames, decode, stats } =
+      this.#options;
     const own = { receivedAtMs: clock.now(), ending: endingOf(suffix), readHeader: this.#readHeader };
     const receipt = { ...own, zone, parseJson, ...(parse && { parse }), ...(fieldNames && { fieldNames }), decode };
     const event = encodeEvent(frame, receipt, maxEventBytes, collector.longestEvent);
     stats.slowPathEvents += 1;
     if (event.hasTimeError && (frame.part?.number ?? 1) === 1) stats.timeErrors = (stats.timeErrors ?? 0) + 1;
     if (event.isTruncated) stats.truncatedEvents += 1;
-    if (frame.part?.isLast ?? (event.isTruncated && !event.isCutOff)) stats.oversizeLines = (stats.oversizeLines ?? 0) + 1;
+    if (frame.part?.isLast ?? (event.isTruncated && !event.isCutOff))
+      stats.oversizeLines = (stats.oversizeLines ?? 0) + 1;
     const isRefused = onOversize === 'dead_letter' && event.isTruncated && !event.isCutOff;
     const { message } = frame.part?.message.head ?? {};
     const isPartOfObject = parseJson !== 'none' && typeof message === 'string' && hasObjectLine(message, 'cookie');
     // The fields of a cut message are in its text.
-    const isUnread = isPartOfObject || frame.isRest === true || frame.isOutOfStep === true || (event.isUnparsed && isCut(frame));
+    const isUnread =
+      isPartOfObject || frame.isRest === true || frame.isOutOfStep === true || (event.isUnparsed && isCut(frame));
     collector.append(cursor, event.json, isRefused ? refusalOf(frame, maxEventBytes) : undefined, isUnread);
   }
 
   /** Puts a message before the kernel; false when it is cut already, too long or none. */
   #putSingle(suffix: Buffer, { bytes, originalBytes, part, isOutOfStep, isRest }: Frame, isDatagram: boolean): boolean {
     const { at, bytes: single } = this.#single;
-    if (originalBytes !== undefined || part !== undefined || isOutOfStep || isRest || bytes.length + suffix.length > single.length)
+    if (
+      originalBytes !== undefined ||
+      part !== undefined ||
+      isOutOfStep ||
+      isRest ||
+      bytes.length + suffix.length > single.length
+    )
       return false;
     bytes.copy(single, suffix.copy(single));
     this.#table.clear();
@@ -168,6 +177,8 @@ const isCut = ({ originalBytes, part }: Frame): boolean => originalBytes !== und
 function refusalOf({ bytes, originalBytes }: Frame, maxEventBytes: number): string {
   const length = originalBytes ?? bytes.length;
   const excess =
-    length > maxEventBytes ? `, more than max_event_bytes (${maxEventBytes})` : ', which take more than max_event_bytes as UTF-8';
+    length > maxEventBytes
+      ? `, more than max_event_bytes (${maxEventBytes})`
+      : ', which take more than max_event_bytes as UTF-8';
   return `the message has ${length} bytes${excess}; its beginning is kept`;
 }

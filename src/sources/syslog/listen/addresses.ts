@@ -38,14 +38,20 @@ function reasonOf(address: ListenAddress, code: string): Reason | undefined {
         `find it with "ss -ln${kind}p sport = :${address.port}", or listen on another port`,
       ],
       EACCES: ['the port needs privileges', 'listen on a port from 1024 up, or give the agent CAP_NET_BIND_SERVICE'],
-      EADDRNOTAVAIL: ['this machine does not have the address', 'listen on an address that "ip addr" shows, on 0.0.0.0, or on [::]'],
+      EADDRNOTAVAIL: [
+        'this machine does not have the address',
+        'listen on an address that "ip addr" shows, on 0.0.0.0, or on [::]',
+      ],
       ENOTFOUND: ['the name has no address', 'write an IP address'],
     };
     return reasons[code];
   }
   const reasons: Record<string, Reason> = {
     EADDRINUSE: ['another program listens there', 'find it with "ss -lxp", or choose another path'],
-    EACCES: ['this user may not make a socket there', "choose a folder that is the agent's, such as its RuntimeDirectory"],
+    EACCES: [
+      'this user may not make a socket there',
+      "choose a folder that is the agent's, such as its RuntimeDirectory",
+    ],
   };
   return reasons[code];
 }

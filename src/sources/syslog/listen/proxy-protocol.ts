@@ -43,7 +43,8 @@ function readText(bytes: Buffer): ProxyHeader {
   const [, protocol, source = '', destination = '', port = '', ...rest] = bytes.toString('latin1', 0, end).split(' ');
   if (protocol === 'UNKNOWN') return { length: end + 2, peer: undefined };
   const family = protocol === 'TCP4' ? 4 : protocol === 'TCP6' ? 6 : 0;
-  const isValid = isIP(source) === family && isIP(destination) === family && isPort(port) && rest.length === 1 && isPort(rest[0]!);
+  const isValid =
+    isIP(source) === family && isIP(destination) === family && isPort(port) && rest.length === 1 && isPort(rest[0]!);
   return family !== 0 && isValid ? { length: end + 2, peer: formatPeer(source, Number(port)) } : 'invalid';
 }
 
@@ -61,7 +62,8 @@ function readBinary(bytes: Buffer): ProxyHeader {
   if (command === 0) return { length, peer: undefined };
   if (family === 1 && length >= HEAD_BYTES + 12)
     return { length, peer: formatPeer(bytes.subarray(16, 20).join('.'), bytes.readUInt16BE(24)) };
-  if (family === 2 && length >= HEAD_BYTES + 36) return { length, peer: formatPeer(ipv6(bytes.subarray(16, 32)), bytes.readUInt16BE(48)) };
+  if (family === 2 && length >= HEAD_BYTES + 36)
+    return { length, peer: formatPeer(ipv6(bytes.subarray(16, 32)), bytes.readUInt16BE(48)) };
   // Unix addresses and unknown families name no one; too short for its family is no header.
   return family === 1 || family === 2 ? 'invalid' : { length, peer: undefined };
 }

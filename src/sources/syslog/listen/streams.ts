@@ -36,12 +36,20 @@ export async function listenUnix(address: UnixAddress, mode: number, handlers: S
 }
 
 /** A socket that someone else has bound, such as systemd. */
-export async function listenDescriptor(address: ListenAddress, fd: number, handlers: StreamHandlers): Promise<Listener> {
+export async function listenDescriptor(
+  address: ListenAddress,
+  fd: number,
+  handlers: StreamHandlers,
+): Promise<Listener> {
   const server = await start(address, { fd }, handlers);
   return { address, close: () => close(server) };
 }
 
-async function start(address: ListenAddress, options: ListenOptions & { fd?: number }, handlers: StreamHandlers): Promise<Server> {
+async function start(
+  address: ListenAddress,
+  options: ListenOptions & { fd?: number },
+  handlers: StreamHandlers,
+): Promise<Server> {
   const server = createServer({ pauseOnConnect: true }, handlers.onConnection);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(address, error)));

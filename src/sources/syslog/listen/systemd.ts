@@ -9,7 +9,11 @@ export interface Descriptor {
 }
 
 /** Those of a name, all where it is empty; none when they are not for this process. */
-export function systemdDescriptors(name: string, env: NodeJS.ProcessEnv = process.env, pid = process.pid): Descriptor[] {
+export function systemdDescriptors(
+  name: string,
+  env: NodeJS.ProcessEnv = process.env,
+  pid = process.pid,
+): Descriptor[] {
   if (env['LISTEN_PID'] !== String(pid)) return [];
   const count = /^\d{1,4}$/.test(env['LISTEN_FDS'] ?? '') ? Number(env['LISTEN_FDS']) : 0;
   const names = (env['LISTEN_FDNAMES'] ?? '').split(':');

@@ -15,8 +15,10 @@ export async function freePath(address: UnixAddress, isTaken: () => Promise<bool
     throw refused(address, 'its folder does not exist', 'make the folder, or let systemd do it with RuntimeDirectory=');
   const stat = lstatSync(address.path, { throwIfNoEntry: false });
   if (stat === undefined) return;
-  if (!stat.isSocket()) throw refused(address, 'a file that is no socket is there', 'remove it, or choose another path');
-  if (await isTaken()) throw refused(address, 'another program listens there', 'find it with "ss -lxp", or choose another path');
+  if (!stat.isSocket())
+    throw refused(address, 'a file that is no socket is there', 'remove it, or choose another path');
+  if (await isTaken())
+    throw refused(address, 'another program listens there', 'find it with "ss -lxp", or choose another path');
   unlinkSync(address.path);
 }
 

@@ -45,7 +45,9 @@ export function bodyOf(message: string, which: ParseBody): Body | undefined {
   if (which !== 'kv' && !isAny) return undefined;
   const fields = readPairs(message);
   const count = Object.keys(fields).length;
-  return count === 0 || (isAny && (count < 2 || !(BEGINS_AS_PAIR.test(head) || head.startsWith('[')))) ? undefined : { fields };
+  return count === 0 || (isAny && (count < 2 || !(BEGINS_AS_PAIR.test(head) || head.startsWith('['))))
+    ? undefined
+    : { fields };
 }
 
 function readCef(text: string, start: number): Body {

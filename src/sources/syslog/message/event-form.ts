@@ -41,8 +41,13 @@ export interface EventForm {
 }
 
 export function createEventForm(fields: Readonly<Record<string, JsonValue>>, objects: ParseJson): EventForm {
-  const isSpliced = Object.keys(fields).some((name) => OWN_NAMES.has(name)) || Buffer.byteLength(JSON.stringify(fields)) > MAX_ENDING_BYTES;
+  const isSpliced =
+    Object.keys(fields).some((name) => OWN_NAMES.has(name)) ||
+    Buffer.byteLength(JSON.stringify(fields)) > MAX_ENDING_BYTES;
   return isSpliced
     ? { shape: { format: 'auto', wrapFields: {}, fields, objects }, endingOf: (origin) => ({ ...origin }) }
-    : { shape: { format: 'events', wrapFields: {}, fields: {}, objects }, endingOf: (origin) => ({ ...origin, ...fields }) };
+    : {
+        shape: { format: 'events', wrapFields: {}, fields: {}, objects },
+        endingOf: (origin) => ({ ...origin, ...fields }),
+      };
 }

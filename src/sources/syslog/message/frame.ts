@@ -47,7 +47,10 @@ export function splitFrame(bytes: Buffer, maxEventBytes: number): Frame[] {
   const frames: Frame[] = [];
   for (let at = 0; at < bytes.length;) {
     const end = bytes.length - at <= maxEventBytes ? bytes.length : utf8Cut(bytes, at, at + maxEventBytes);
-    frames.push({ bytes: bytes.subarray(at, end), part: { number: frames.length + 1, isLast: end === bytes.length, message } });
+    frames.push({
+      bytes: bytes.subarray(at, end),
+      part: { number: frames.length + 1, isLast: end === bytes.length, message },
+    });
     at = end;
   }
   return frames;

@@ -17,12 +17,18 @@ interface PairsHeader {
 
 /** `text` is the beginning of a message, of which the last pair may be cut. */
 export function readPairsHeader(text: string, receivedAtMs: number, zone: Zone, host: string | undefined): PairsHeader {
-  const fields = readPairs(text.length < MAX_HEAD_BYTES / 2 ? text : text.slice(0, text.lastIndexOf(text.includes(' ') ? ' ' : '|')));
-  const pairs = new Map(Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : [])));
+  const fields = readPairs(
+    text.length < MAX_HEAD_BYTES / 2 ? text : text.slice(0, text.lastIndexOf(text.includes(' ') ? ' ' : '|')),
+  );
+  const pairs = new Map(
+    Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : [])),
+  );
   const named = host ?? pairs.get('devname') ?? pairs.get('hostname') ?? pairs.get('fw');
   const [date, clock] = [pairs.get('date'), pairs.get('time')];
   const wall =
-    date !== undefined && clock !== undefined ? `${date} ${clock}` : (pairs.get('timestamp') ?? pairs.get('start_time') ?? clock);
+    date !== undefined && clock !== undefined
+      ? `${date} ${clock}`
+      : (pairs.get('timestamp') ?? pairs.get('start_time') ?? clock);
   if (wall === undefined) return { host: named };
   const written = `${wall}${HAS_ZONE.test(wall) ? '' : zoneOf(pairs)}`;
   const sent = readSentTime(written, 0, TEXT_END, receivedAtMs, zone);
@@ -43,7 +49,12 @@ function zoneOf(pairs: ReadonlyMap<string, string>): string {
 }
 
 /** The count of FortiGate beside a clock without a zone, where it says the same: it differs by an offset that there is. */
-function eventTime(pairs: ReadonlyMap<string, string>, wall: string, receivedAtMs: number, zone: Zone): string | undefined {
+function eventTime(
+  pairs: ReadonlyMap<string, string>,
+  wall: string,
+  receivedAtMs: number,
+  zone: Zone,
+): string | undefined {
   const count = pairs.get('eventtime');
   const time = count === undefined ? undefined : readSentTime(count, 0, TEXT_END, receivedAtMs, zone)?.time;
   if (time === undefined) return undefined;

@@ -66,7 +66,10 @@ export function parseHeader(bytes: Buffer, read: HeaderReader, receivedAtMs: num
   const isRfc5424 = header.found !== 'slow' || (at > 0 && LOOKS_LIKE_RFC5424.test(head.slice(at, at + 16)));
   let why = at === 0 ? NO_PRIORITY : undefined;
   if (isRfc5424) {
-    const whole = header.found === 'slow' ? whyNotRfc5424(bytes.toString('latin1', at)) : withData(header, bytes, receivedAtMs, zone);
+    const whole =
+      header.found === 'slow'
+        ? whyNotRfc5424(bytes.toString('latin1', at))
+        : withData(header, bytes, receivedAtMs, zone);
     // Elements that are cut or broken may hide anything; senders without elements have none that begin.
     if (typeof whole !== 'string' || whole.startsWith('RFC 5424 structured data has')) return whole;
     why = whole;
@@ -76,9 +79,17 @@ export function parseHeader(bytes: Buffer, read: HeaderReader, receivedAtMs: num
   const restAt = form?.end ?? at;
   const rest = read(bytes.subarray(restAt), form?.mayHaveHost ? 'rest' : 'tag');
   const host = form?.host ?? rest.host;
-  const isHeader = isRfc5424 ? host !== undefined : form?.isMonthFirst || (host !== undefined && ISO_DATE_AND_HOST.test(head));
+  const isHeader = isRfc5424
+    ? host !== undefined
+    : form?.isMonthFirst || (host !== undefined && ISO_DATE_AND_HOST.test(head));
   if (why !== undefined && !isHeader) return why;
-  return { ...rest, ...form, host, structuredData: undefined, message: bytes.toString('utf8', restAt + rest.messageAt) };
+  return {
+    ...rest,
+    ...form,
+    host,
+    structuredData: undefined,
+    message: bytes.toString('utf8', restAt + rest.messageAt),
+  };
 }
 
 /** With a `T` between date and clock, for as long as it is read. */
@@ -108,7 +119,11 @@ function readForm(text: string, at: number, receivedAtMs: number, zone: Zone): F
     const from = before.lastIndex;
     const host = match.groups?.['host'];
     const none = { host, mayHaveHost: false, isMonthFirst: false, end: from };
-    if (isPairs) return { ...none, ...readPairsHeader(Buffer.from(text.slice(from), 'latin1').toString(), receivedAtMs, zone, host) };
+    if (isPairs)
+      return {
+        ...none,
+        ...readPairsHeader(Buffer.from(text.slice(from), 'latin1').toString(), receivedAtMs, zone, host),
+      };
     if (!behind) return none;
     const sent = readSentTime(text, from, behind, receivedAtMs, zone);
     if (!sent) continue;
@@ -116,7 +131,13 @@ function readForm(text: string, at: number, receivedAtMs: number, zone: Zone): F
     const { colon, ...named } = behind.exec(text)!.groups ?? {};
     const found = host ?? named['host'] ?? named['address'];
     const mayHaveHost = found === undefined && colon === undefined;
-    return { ...sent, host: found, mayHaveHost, isMonthFirst: MONTH_FIRST.test(text.slice(from)), end: behind.lastIndex };
+    return {
+      ...sent,
+      host: found,
+      mayHaveHost,
+      isMonthFirst: MONTH_FIRST.test(text.slice(from)),
+      end: behind.lastIndex,
+    };
   }
   return undefined;
 }

@@ -41,7 +41,13 @@ export interface SentTime {
  * The time at `at`, before the text that `behind` wants; undefined without one. Without a zone it is in `zone`. Text after the
  * clock that does not fit `behind` makes it no time.
  */
-export function readSentTime(written: string, at: number, behind: RegExp, receivedAtMs: number, zone: Zone): SentTime | undefined {
+export function readSentTime(
+  written: string,
+  at: number,
+  behind: RegExp,
+  receivedAtMs: number,
+  zone: Zone,
+): SentTime | undefined {
   const text = asIso(written, at, receivedAtMs);
   let unknown: string | undefined;
   const unknownZone = (name: string): void => void (unknown = name);
@@ -69,19 +75,27 @@ export function readSentTime(written: string, at: number, behind: RegExp, receiv
   const { second } = found.time;
   const isTaken = second >= EARLIEST_S && second <= Math.floor(receivedAtMs / 1000) + MOST_AHEAD_S;
   const sent = written.slice(at, end);
-  return { ...(isTaken ? { time: RFC3339.test(sent) ? sent : formatEventTime(found.time) } : { timeError: sent }), end };
+  return {
+    ...(isTaken ? { time: RFC3339.test(sent) ? sent : formatEventTime(found.time) } : { timeError: sent }),
+    end,
+  };
 }
 
 /** The text with these two forms in that of ISO 8601, which is as long. Which number is the month the receipt tells: the one that puts it near. */
 function asIso(text: string, at: number, receivedAtMs: number): string {
-  const put = (year: string, month: string, day: string): string => `${text.slice(0, at)}${year}-${month}-${day} ${text.slice(at + 11)}`;
+  const put = (year: string, month: string, day: string): string =>
+    `${text.slice(0, at)}${year}-${month}-${day} ${text.slice(at + 11)}`;
   COLONS.lastIndex = SLASHES.lastIndex = at;
   const colons = COLONS.exec(text);
   if (colons) return put(colons[1]!, colons[2]!, colons[3]!);
   const [, first = '', second = '', year] = SLASHES.exec(text) ?? [];
   if (year === undefined) return text;
-  const orders = [[first, second], [second, first]].filter(([month]) => Number(month) <= 12); // prettier-ignore
-  const isNear = ([month, day]: string[]): boolean => Math.abs(Date.parse(`${year}-${month}-${day}T12:00:00Z`) - receivedAtMs) < 2 * DAY_MS;
+  const orders = [
+    [first, second],
+    [second, first],
+  ].filter(([month]) => Number(month) <= 12);
+  const isNear = ([month, day]: string[]): boolean =>
+    Math.abs(Date.parse(`${year}-${month}-${day}T12:00:00Z`) - receivedAtMs) < 2 * DAY_MS;
   const order = orders.find(isNear) ?? (orders.length === 1 || first === second ? orders[0] : undefined);
   // A year that is never taken: which number is the month is ambiguous.
   return order ? put(year, order[0]!, order[1]!) : put('0001', '01', '01');

@@ -29,7 +29,8 @@ export function readStructuredData(text: string, start: number): Elements | stri
   if (OTHER_DATA.test(text)) return { elements: undefined, end: start };
   const read = text.charCodeAt(start) === DASH ? { elements: undefined, end: start + 1 } : readElements(text, start);
   if (typeof read === 'string') return read;
-  if (read.end < text.length && text.charCodeAt(read.end) !== SPACE) return 'RFC 5424 structured data is not followed by a space';
+  if (read.end < text.length && text.charCodeAt(read.end) !== SPACE)
+    return 'RFC 5424 structured data is not followed by a space';
   const end = read.end + 1;
   return { ...read, end: text.charCodeAt(end) === 0xfeff ? end + 1 : end };
 }
@@ -42,7 +43,10 @@ function readElements(text: string, start: number): Elements | string {
   while (text.charCodeAt(at) === OPEN) {
     const idEnd = nameEnd(text, at + 1);
     if (idEnd === at + 1) return 'RFC 5424 structured data has an element without an id';
-    const parameters = (elements[text.slice(at + 1, idEnd)] ??= Object.create(null) as Record<string, string | string[]>);
+    const parameters = (elements[text.slice(at + 1, idEnd)] ??= Object.create(null) as Record<
+      string,
+      string | string[]
+    >);
     at = idEnd;
     while (text.charCodeAt(at) === SPACE) {
       while (text.charCodeAt(at) === SPACE) at += 1;
@@ -63,7 +67,11 @@ function readElements(text: string, start: number): Elements | string {
 
 function nameEnd(text: string, start: number): number {
   let at = start;
-  for (let code = text.charCodeAt(at); code > SPACE && code !== EQUALS && code !== CLOSE && code !== QUOTE; code = text.charCodeAt(at))
+  for (
+    let code = text.charCodeAt(at);
+    code > SPACE && code !== EQUALS && code !== CLOSE && code !== QUOTE;
+    code = text.charCodeAt(at)
+  )
     at += 1;
   return at;
 }

@@ -7,7 +7,13 @@ import type { Region } from '../../../core/block.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { LogLimit } from '../../../core/log.ts';
 import type { SourceStats } from '../../../core/source.ts';
-import { MAX_CLOSED_STREAMS, MAX_SYSLOG_LARGE_READERS, SYSLOG_IDLE_MS, SYSLOG_LOOK_MS, SYSLOG_NOTICE_MS } from '../limits.ts';
+import {
+  MAX_CLOSED_STREAMS,
+  MAX_SYSLOG_LARGE_READERS,
+  SYSLOG_IDLE_MS,
+  SYSLOG_LOOK_MS,
+  SYSLOG_NOTICE_MS,
+} from '../limits.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { serveConnection } from './connection.ts';
 import type { Connection } from './connection.ts';
@@ -76,7 +82,8 @@ export class Connections {
     const { clock, stats } = this.#options;
     let longest: Connection | undefined;
     for (const connection of this.#open)
-      if (!this.#closing.has(connection) && (connection.idleSinceMs ?? Infinity) < (longest?.idleSinceMs ?? Infinity)) longest = connection;
+      if (!this.#closing.has(connection) && (connection.idleSinceMs ?? Infinity) < (longest?.idleSinceMs ?? Infinity))
+        longest = connection;
     if (longest === undefined || clock.monotonic() - longest.idleSinceMs! < SYSLOG_IDLE_MS) return false;
     this.#closing.add(longest);
     longest.close();
@@ -101,7 +108,17 @@ export class Connections {
     const outOfStep = (): void => void (isSaid ||= this.#sayOutOfStep(origin));
     const messages = new MessageStream({ intake, framer, input, suffix, clock, mint, outOfStep });
     const held = { unfinished: this.#unfinished, largeReaders: this.#largeReaders };
-    const connection = serveConnection({ socket, isPlain, messages, flow, clock, ...held, input, received, ...(ahead && { ahead }) });
+    const connection = serveConnection({
+      socket,
+      isPlain,
+      messages,
+      flow,
+      clock,
+      ...held,
+      input,
+      received,
+      ...(ahead && { ahead }),
+    });
     this.#open.add(connection);
     this.#lookTimer ??= setInterval(() => this.look(), SYSLOG_LOOK_MS).unref();
     this.#options.changed(this.#open.size);
@@ -143,7 +160,8 @@ export class Connections {
 
   #forget(connection: Connection, messages: MessageStream, { peer }: Origin, error: Error | undefined): void {
     const { log, source, changed, streams } = this.#options;
-    if (error !== undefined) log.debug({ source, peer, code: codeOf(error) }, `a syslog connection broke: ${messageOf(error)}`);
+    if (error !== undefined)
+      log.debug({ source, peer, code: codeOf(error) }, `a syslog connection broke: ${messageOf(error)}`);
     messages.release();
     this.#open.delete(connection);
     this.#closing.delete(connection);

@@ -79,7 +79,9 @@ export class DatagramSockets {
   async listenUnix(address: UnixAddress): Promise<Listener> {
     const { library, socketMode, receiveBufferBytes } = this.#options;
     if (library === undefined) throw noNativeWay(address);
-    return this.#begin(await listenUnixgram(library, address, socketMode, receiveBufferBytes, this.#readerOf(`unix:${address.path}`)));
+    return this.#begin(
+      await listenUnixgram(library, address, socketMode, receiveBufferBytes, this.#readerOf(`unix:${address.path}`)),
+    );
   }
 
   /** Listens on a socket that another process bound; `isUnix`: its senders have no addresses. */
@@ -112,7 +114,10 @@ export class DatagramSockets {
     };
   }
 
-  #noteReceiveBuffer({ address, receiveBufferBytes: granted }: Listener & { readonly receiveBufferBytes: number }): void {
+  #noteReceiveBuffer({
+    address,
+    receiveBufferBytes: granted,
+  }: Listener & { readonly receiveBufferBytes: number }): void {
     if (granted >= Math.min(UDP_RECEIVE_BUFFER_BYTES, this.#options.receiveBufferBytes)) return;
     this.#options.log.info(
       { source: this.#options.source, granted },

@@ -44,7 +44,12 @@ export class Datagrams implements Reader {
   constructor(options: DatagramsOptions) {
     const { library, batch, placeBytes, reserve } = options;
     this.#options = options;
-    this.#receiver = createReceiver({ library, region: reserve(receiverBytes(batch, placeBytes)), datagrams: batch, placeBytes });
+    this.#receiver = createReceiver({
+      library,
+      region: reserve(receiverBytes(batch, placeBytes)),
+      datagrams: batch,
+      placeBytes,
+    });
     this.#table = createMessageTable(reserve(tableBytes(2 * batch)));
     this.#suffixes = reserve(batch * MAX_SUFFIX_BYTES);
   }

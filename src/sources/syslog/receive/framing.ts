@@ -214,7 +214,8 @@ export class Framer {
     }
     const least = this.#ending !== 'none' ? 1 : this.#isDoubtful ? PROVING_COUNTS : Infinity;
     const isDisproved = (): boolean =>
-      fittingInNumber(bytes, this.#head, this.#ending !== 'none') >= least || this.#findProof(bytes, least) !== undefined;
+      fittingInNumber(bytes, this.#head, this.#ending !== 'none') >= least ||
+      this.#findProof(bytes, least) !== undefined;
     if (this.#dropped === 0 && least < Infinity && isDisproved()) return this.#lose(bytes);
     return this.#ending === 'none' ? undefined : { end: bytes.length, next: bytes.length, missing: end - bytes.length };
   }
@@ -230,7 +231,14 @@ export class Framer {
   /** Where, before `to`, a message begins inside of this one. Where more bytes may tell, it waits for them. */
   #findProof(bytes: Buffer, least: number, to = bytes.length, mayWait = this.#ending === 'none'): number | undefined {
     const from = Math.max(this.#compared, this.#head + 1);
-    const { at, compared } = findProof(bytes, { from, floor: this.#head, to, least, isEnd: this.#ending !== 'none', mayWait });
+    const { at, compared } = findProof(bytes, {
+      from,
+      floor: this.#head,
+      to,
+      least,
+      isEnd: this.#ending !== 'none',
+      mayWait,
+    });
     this.#compared = compared;
     return at;
   }
@@ -272,7 +280,11 @@ export class Framer {
     const most = this.#head + this.#maxEventBytes + 1;
     if (bytes.length <= most + MOST_TRAILERS) return;
     const dropped = bytes.length - most;
-    this.#trailers = trailersBehind(bytes, most, this.#dropped > 0 ? this.#trailers : countTrailers(bytes.subarray(this.#head, most)));
+    this.#trailers = trailersBehind(
+      bytes,
+      most,
+      this.#dropped > 0 ? this.#trailers : countTrailers(bytes.subarray(this.#head, most)),
+    );
     this.#dropped += dropped;
     this.#octets -= dropped;
     this.#looked = most;
@@ -286,7 +298,11 @@ export class Framer {
     const kept = this.#dropped > 0 ? bytes.subarray(0, most) : bytes;
     let frame = cut(kept, bytes.length + this.#dropped - trailers, this.#maxEventBytes);
     if (this.#parts > 0)
-      frame = { bytes: Buffer.alloc(0), ...frame, part: { number: this.#parts + 1, isLast: true, message: this.#message } };
+      frame = {
+        bytes: Buffer.alloc(0),
+        ...frame,
+        part: { number: this.#parts + 1, isLast: true, message: this.#message },
+      };
     this.#held.skip(next);
     this.#parts = this.#dropped = this.#trailers = 0;
     this.#message = {};

@@ -53,7 +53,11 @@ export class Handshakes {
       onFailure: (error, socket) => this.#refuse(socket, `its TLS handshake failed: ${reasonOf(error)}`),
       onReload: (problem) => {
         if (problem === undefined) log.info({ source }, 'the certificates of TLS listeners were read again');
-        else log.error({ source, reason: problem }, 'changed certificate files cannot be used; the ones loaded before stay in use');
+        else
+          log.error(
+            { source, reason: problem },
+            'changed certificate files cannot be used; the ones loaded before stay in use',
+          );
       },
     });
   }
@@ -63,7 +67,11 @@ export class Handshakes {
     if (connections.size + this.#waiting.size >= maxConnections && !connections.closeLongestIdle()) {
       stats.connections.closedNew += 1;
       socket.destroy();
-      return this.#warn(this.#fullLimit, {}, `${maxConnections} are open already, and none of them is idle long enough to be closed`);
+      return this.#warn(
+        this.#fullLimit,
+        {},
+        `${maxConnections} are open already, and none of them is idle long enough to be closed`,
+      );
     }
     const peer = entry.name ?? formatPeer(socket.remoteAddress, socket.remotePort);
     if (proxyProtocol && entry.isNetwork) this.#readProxy(socket, entry, peer);
@@ -110,7 +118,11 @@ export class Handshakes {
     const peer = this.#waiting.get(key)?.peer ?? formatPeer(socket.remoteAddress, socket.remotePort);
     const name = nameOf(socket);
     this.#waiting.delete(key);
-    this.#options.connections.accept({ socket, isPlain: false, origin: name === undefined ? { peer } : { peer, peer_name: name } });
+    this.#options.connections.accept({
+      socket,
+      isPlain: false,
+      origin: name === undefined ? { peer } : { peer, peer_name: name },
+    });
   }
 
   #wait(socket: Socket, peer: string): string {

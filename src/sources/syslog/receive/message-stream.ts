@@ -114,7 +114,10 @@ export class MessageStream {
     const { intake, framer, input, suffix } = this.#options;
     const cursor = this.#cursorOf();
     if (!framer.isInside) this.#sinceMs = this.#options.clock.monotonic();
-    for (let at = (framer.isInside || framer.isBehindCut) && !intake.isFull ? this.#frame(0, length) : 0; at < length;) {
+    for (
+      let at = (framer.isInside || framer.isBehindCut) && !intake.isFull ? this.#frame(0, length) : 0;
+      at < length;
+    ) {
       if (!intake.isFull) at = intake.takeStream(cursor, suffix, framer, input, at, length);
       if (at === length) return;
       if (intake.isFull) return void (this.#left = Buffer.from(input.bytes.subarray(at, length)));

@@ -173,7 +173,10 @@ interface ProofQuestion {
 }
 
 /** The first such count, and the place before which there surely is no other. */
-export function findProof(bytes: Buffer, { from, floor, to, least, isEnd, mayWait }: ProofQuestion): { at?: number; compared: number } {
+export function findProof(
+  bytes: Buffer,
+  { from, floor, to, least, isEnd, mayWait }: ProofQuestion,
+): { at?: number; compared: number } {
   for (let next = from; ;) {
     const found = findCount(bytes, next, floor, isEnd);
     if (found === undefined || found.at >= to) return { compared: Math.max(0, to - LONGEST_START) };

@@ -14,7 +14,11 @@ interface Handled {
  * The socket that replaces the accepted one, paused; undefined when that cannot be done. `nextBuffer` gives where the next read goes;
  * `onRead` is called for each read, and its bytes are at the start of that buffer until it returns.
  */
-export function moveToSharedRead(accepted: Socket, nextBuffer: () => Buffer, onRead: (length: number) => void): Socket | undefined {
+export function moveToSharedRead(
+  accepted: Socket,
+  nextBuffer: () => Buffer,
+  onRead: (length: number) => void,
+): Socket | undefined {
   const holder = accepted as unknown as Handled;
   const handle = holder._handle;
   if (handle === null || typeof handle !== 'object') return undefined;

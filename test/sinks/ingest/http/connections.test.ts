@@ -64,7 +64,9 @@ test.each([
 });
 
 test('a connection is kept for no longer than it may be, whatever the service says', async () => {
-  const peer = await startPeer((socket) => socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=600\r\nContent-Length: 2\r\n\r\n{}'));
+  const peer = await startPeer((socket) =>
+    socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=600\r\nContent-Length: 2\r\n\r\n{}'),
+  );
   const connections = connect(peer.origin, { maxIdleMs: 0 });
   expect(await send(connections).end).toBe('200 {}');
   expect(await send(connections).end).toBe('200 {}');
@@ -74,7 +76,9 @@ test('a connection is kept for no longer than it may be, whatever the service sa
 test('a connection that is idle for too long is closed, though no other request comes, and no timer is left at the end', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const peer = await startPeer((socket) => socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\n{}'));
+  const peer = await startPeer((socket) =>
+    socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\n{}'),
+  );
   const connections = connect(peer.origin, { connectTimeoutMs: 3_600_000 });
   expect(await send(connections).end).toBe('200 {}');
   const gone = new Promise((resolve) => peer.sockets[0]!.once('close', resolve));

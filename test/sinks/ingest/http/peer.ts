@@ -52,7 +52,11 @@ export interface Sent {
 }
 
 /** The end is `STATUS body`, or the error's message. */
-export function send(connections: Connections, body: string | Uint8Array = 'x', headers: Record<string, string> = {}): Sent {
+export function send(
+  connections: Connections,
+  body: string | Uint8Array = 'x',
+  headers: Record<string, string> = {},
+): Sent {
   let controller: { abort(reason: Error): void } | undefined;
   const sent: Sent = { started: false, abort: () => controller?.abort(new Error('given up')), end: undefined as never };
   let [status, text] = [0, ''];

@@ -40,13 +40,21 @@ test.each<[string, string, Partial<Read>]>([
   ['no body by its length', `${OK}Content-Length: 0\r\n\r\n`, { body: '', keepAlive: true }],
   ['the same length twice', `${OK}Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc`, { body: 'abc' }],
   ['no reason', 'HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n', { status: 200 }],
-  ['a reason with bytes that are no ASCII', 'HTTP/1.1 404 Nicht gefünden\r\nContent-Length: 0\r\n\r\n', { status: 404 }],
+  [
+    'a reason with bytes that are no ASCII',
+    'HTTP/1.1 404 Nicht gefünden\r\nContent-Length: 0\r\n\r\n',
+    { status: 404 },
+  ],
   [
     'chunks',
     `${OK}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n`,
     { body: 'abc0123456789', keepAlive: true },
   ],
-  ['chunks and a trailer', `${OK}transfer-encoding: Chunked\r\n\r\n1\r\na\r\n0\r\nX-Sum: 1\r\n\r\n`, { body: 'a', keepAlive: true }],
+  [
+    'chunks and a trailer',
+    `${OK}transfer-encoding: Chunked\r\n\r\n1\r\na\r\n0\r\nX-Sum: 1\r\n\r\n`,
+    { body: 'a', keepAlive: true },
+  ],
   [
     'more chunks than a head may be long',
     `${OK}Transfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(MAX_RESPONSE_HEAD_BYTES)}0\r\n\r\n`,
@@ -61,13 +69,24 @@ test.each<[string, string, Partial<Read>]>([
   ],
   ['a connection that is to be closed', `${OK}Connection: Close\r\nContent-Length: 0\r\n\r\n`, { keepAlive: false }],
   ['HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n', { keepAlive: false }],
-  ['HTTP/1.0 that is kept', 'HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n', { keepAlive: true }],
-  ['a header twice', `${OK}A: 1\r\na:2\r\nContent-Length: 0\r\n\r\n`, { headers: { a: ['1', '2'], 'content-length': '0' } }],
+  [
+    'HTTP/1.0 that is kept',
+    'HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n',
+    { keepAlive: true },
+  ],
+  [
+    'a header twice',
+    `${OK}A: 1\r\na:2\r\nContent-Length: 0\r\n\r\n`,
+    { headers: { a: ['1', '2'], 'content-length': '0' } },
+  ],
   ['a header called __proto__', `${OK}__proto__: 1\r\nContent-Length: 0\r\n\r\n`, { status: 200 }],
 ])('response parser reads %s, in one piece and byte by byte', (_name, text, wanted) => {
   const bytes = Buffer.from(text, 'latin1');
   const found = whole(text);
-  expect(found).toMatchObject({ ...wanted, ...(wanted.headers && { headers: expect.objectContaining(wanted.headers) }) });
+  expect(found).toMatchObject({
+    ...wanted,
+    ...(wanted.headers && { headers: expect.objectContaining(wanted.headers) }),
+  });
   expect(read([...bytes].map((byte) => Buffer.of(byte)))).toEqual(found);
 });
 
@@ -93,15 +112,27 @@ test.each<[string, string, RegExp]>([
   ['another coding', `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`, /gzip, chunked/],
   ['a chunk without a size', `${OK}Transfer-Encoding: chunked\r\n\r\nxyz\r\n`, /size of a chunk/],
   ['a chunk of a huge size', `${OK}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n`, /size of a chunk/],
-  ['a chunk longer than it says', `${OK}Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n`, /longer than it says/],
+  [
+    'a chunk longer than it says',
+    `${OK}Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n`,
+    /longer than it says/,
+  ],
   ['a trailer that is no header', `${OK}Transfer-Encoding: chunked\r\n\r\n0\r\n\0\0\r\n0\r\n\r\n`, /malformed/],
   ['a switch of protocols', 'HTTP/1.1 101 Switching Protocols\r\n\r\n', /101/],
-  ['more than one response', `${OK}Content-Length: 0\r\n\r\n${OK}Content-Length: 0\r\n\r\n`, /more than it was asked for/],
+  [
+    'more than one response',
+    `${OK}Content-Length: 0\r\n\r\n${OK}Content-Length: 0\r\n\r\n`,
+    /more than it was asked for/,
+  ],
   ['a body that ends early', `${OK}Content-Length: 4\r\n\r\nabc`, /in the middle/],
   ['chunks that end early', `${OK}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`, /in the middle/],
   ['a head that ends early', OK, /in the middle/],
   ['a head that is too long', `${OK}A: ${'a'.repeat(MAX_RESPONSE_HEAD_BYTES)}`, /longer than/],
-  ['interim responses without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(MAX_RESPONSE_HEAD_BYTES / 20), /longer than/],
+  [
+    'interim responses without end',
+    'HTTP/1.1 100 Continue\r\n\r\n'.repeat(MAX_RESPONSE_HEAD_BYTES / 20),
+    /longer than/,
+  ],
   [
     'a trailer that is too long',
     `${OK}Transfer-Encoding: chunked\r\n\r\n0\r\n${'A: b\r\n'.repeat(MAX_RESPONSE_HEAD_BYTES)}`,
@@ -133,8 +164,15 @@ const framing = fc.oneof(
   body.map((text) => `Connection: close\r\n\r\n${text}`),
 );
 const response = fc
-  .tuple(fc.constantFrom(200, 207, 304, 400, 413, 429, 503), fc.array(fc.tuple(token, value), { maxLength: 3 }), framing)
-  .map(([status, headers, rest]) => `HTTP/1.1 ${status} So\r\n${headers.map(([name, text]) => `x-${name}: ${text}\r\n`).join('')}${rest}`);
+  .tuple(
+    fc.constantFrom(200, 207, 304, 400, 413, 429, 503),
+    fc.array(fc.tuple(token, value), { maxLength: 3 }),
+    framing,
+  )
+  .map(
+    ([status, headers, rest]) =>
+      `HTTP/1.1 ${status} So\r\n${headers.map(([name, text]) => `x-${name}: ${text}\r\n`).join('')}${rest}`,
+  );
 /** Changes that make most responses wrong, some in a way that is easily overlooked. */
 const damage = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),

@@ -97,7 +97,13 @@ export class ModelAgent {
     // Rows come in an order that was asked for, or in the wrong one.
     this.#database.exec('pragma reverse_unordered_selects = on');
     const lock = { release: () => {} };
-    this.#state = new State({ folder, sinksOf: () => ['store'], log: this.#log }, lock, this.#database, false, new Set(['app']));
+    this.#state = new State(
+      { folder, sinksOf: () => ['store'], log: this.#log },
+      lock,
+      this.#database,
+      false,
+      new Set(['app']),
+    );
   }
 
   get lostBytes(): number {
@@ -209,7 +215,12 @@ export class ModelAgent {
       batch: { maxBytes: 32 * KiB, maxEvents: 40, maxAgeMs: 3_600_000, closesEarly: false },
       concurrency: 2,
       retry: { initialBackoffMs: 2000, maxBackoffMs: 2000, maxElapsedMs: Infinity },
-      buffer: { maxMemoryBytes: KiB * KiB, disk: { maxBytes: 1024 ** 3, files: false }, sync: 'batch', whenFull: 'block' },
+      buffer: {
+        maxMemoryBytes: KiB * KiB,
+        disk: { maxBytes: 1024 ** 3, files: false },
+        sync: 'batch',
+        whenFull: 'block',
+      },
     });
     const common = { components: this.#components, kernel, state: this.#state, clock: this.#clock, log: this.#log };
     const sinkRoom = createSinkPipeline({
@@ -218,7 +229,11 @@ export class ModelAgent {
       encodings: new AddressEncodings(),
       config,
       sink: this.#whileAlive(store.sink(() => this.#call())),
-      histograms: { requestSeconds: new Histograms([]), batchEvents: new Histograms([]), batchBytes: new Histograms([]) },
+      histograms: {
+        requestSeconds: new Histograms([]),
+        batchEvents: new Histograms([]),
+        batchBytes: new Histograms([]),
+      },
       accountingOf: (source) => this.#components.accountingOf(source),
       paused: () => {},
       random: () => 0.5,
@@ -323,7 +338,8 @@ export class ModelAgent {
     this.#database.close();
     // Its disk buffer stays as it is, too.
     const never = (): Promise<never> => new Promise(() => {});
-    for (const { spool } of this.#components.sinks.values()) Object.assign(spool, { write: never, rewrite: never, remove: never });
+    for (const { spool } of this.#components.sinks.values())
+      Object.assign(spool, { write: never, rewrite: never, remove: never });
     this.#death.resolve();
   }
 

@@ -30,7 +30,13 @@ export function withPromises(real: object): object {
 }
 
 export function withCallbacks(real: object): object {
-  const callbacks = { fsync: () => undefined, open: openSync, rename: renameSync, unlink: unlinkSync, writev: writevSync };
+  const callbacks = {
+    fsync: () => undefined,
+    open: openSync,
+    rename: renameSync,
+    unlink: unlinkSync,
+    writev: writevSync,
+  };
   const calledBack =
     (call: (...given: unknown[]) => unknown) =>
     (...given: unknown[]): void => {

@@ -33,7 +33,12 @@ export type Event =
   | { readonly kind: (typeof FILE_EVENTS)[number] | (typeof LINK_EVENTS)[number]; readonly file: number }
   | { readonly kind: 'append'; readonly file: number; readonly lines: number }
   /** So many lines are written between the copy and the truncation. */
-  | { readonly kind: 'copytruncate'; readonly file: number; readonly lines: number; readonly seen?: (typeof SEEN)[number] }
+  | {
+      readonly kind: 'copytruncate';
+      readonly file: number;
+      readonly lines: number;
+      readonly seen?: (typeof SEEN)[number];
+    }
   | { readonly kind: (typeof AGENT_EVENTS)[number] }
   /** A watch reports to a running agent, which looks at the reported names; no scan is due. */
   | { readonly kind: 'wake'; readonly told: (typeof TOLD)[number] }
@@ -63,7 +68,11 @@ const of = <const K extends string>(...kinds: K[]): fc.Arbitrary<K> => fc.consta
 const events: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Event> }[] = [
   {
     weight: 4,
-    arbitrary: fc.record({ kind: of('append'), file, lines: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 150 })) }),
+    arbitrary: fc.record({
+      kind: of('append'),
+      file,
+      lines: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 150 })),
+    }),
   },
   { weight: 10, arbitrary: fc.record({ kind: of(...FILE_EVENTS), file }) },
   { weight: 9, arbitrary: fc.record({ kind: of(...AGENT_EVENTS, 'scan', 'wait') }) },
@@ -76,7 +85,10 @@ const linkEvents = { weight: 5, arbitrary: fc.record({ kind: of(...LINK_EVENTS, 
 /** With the events of links where files are read through these; there no watch tells of a copy before the truncation. */
 export function schedulesOf(include: string): fc.Arbitrary<readonly Event[]> {
   const seen = include === LINKS ? of('no') : of('no', 'half', 'whole');
-  const copying = { weight: 3, arbitrary: fc.record({ kind: of('copytruncate'), file, lines: fc.constantFrom(0, 3), seen }) };
+  const copying = {
+    weight: 3,
+    arbitrary: fc.record({ kind: of('copytruncate'), file, lines: fc.constantFrom(0, 3), seen }),
+  };
   const event = fc.oneof(...events, copying, ...(include === LINKS ? [linkEvents] : []));
   return fc.array(event, { minLength: 1, maxLength: 40, size: 'max' });
 }
@@ -86,7 +98,8 @@ export class Coverage {
   readonly #pairs = new Map<string, number>();
 
   add(schedule: readonly Event[]): void {
-    for (const [index, { kind }] of schedule.entries()) if (index > 0) this.addCounts({ [pairOf(schedule[index - 1]!.kind, kind)]: 1 });
+    for (const [index, { kind }] of schedule.entries())
+      if (index > 0) this.addCounts({ [pairOf(schedule[index - 1]!.kind, kind)]: 1 });
   }
 
   /** Adds what another one has, by pairs. */
@@ -100,7 +113,9 @@ export class Coverage {
 
   /** Pairs that never came. Each can: what an event needs is there or is made. */
   get missing(): string[] {
-    return KINDS.flatMap((before) => KINDS.flatMap((kind) => (this.#count(before, kind) > 0 ? [] : [pairOf(before, kind)])));
+    return KINDS.flatMap((before) =>
+      KINDS.flatMap((kind) => (this.#count(before, kind) > 0 ? [] : [pairOf(before, kind)])),
+    );
   }
 
   toString(): string {

@@ -15,7 +15,10 @@ vi.mock('node:zlib', async (load) => (await import('./at-once.ts')).withGunzip(a
 const VERDICT =
   /^(?:missing|stored twice|never written|mangled): |batches are never settled|left in the disk buffer|one key stood|bytes are said/m;
 
-const [HOOK, PLAY] = ['hook.ts', 'play-fault.ts'].map((file) => join(import.meta.dirname, 'faults', file)) as [string, string];
+const [HOOK, PLAY] = ['hook.ts', 'play-fault.ts'].map((file) => join(import.meta.dirname, 'faults', file)) as [
+  string,
+  string,
+];
 
 test.for(faults)('model test finds that $name', { timeout: 600_000 }, async ({ name, include, schedule }) => {
   await play(found.find((each) => each.name === schedule)!.schedule, include, tmpdir());

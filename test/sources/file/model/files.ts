@@ -197,7 +197,8 @@ export class Files {
 
   #shift(path: string): void {
     if (this.#promised.has(`${path}.${KEPT}`)) this.delete(`${path}.${KEPT}`);
-    for (let n = KEPT - 1; n > 0; n -= 1) if (this.#promised.has(`${path}.${n}`)) this.#move(`${path}.${n}`, `${path}.${n + 1}`, path);
+    for (let n = KEPT - 1; n > 0; n -= 1)
+      if (this.#promised.has(`${path}.${n}`)) this.#move(`${path}.${n}`, `${path}.${n + 1}`, path);
   }
 
   #move(from: string, to: string, of: string): void {

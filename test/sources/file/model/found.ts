@@ -19,7 +19,12 @@ const [scan, wait, deliver, restart, kill] = [
 ] as const;
 const one = { kind: 'append', file: 0, lines: 1 } as const;
 /** More than the sink takes while it hangs. */
-const flood = [{ kind: 'hang' }, { kind: 'append', file: 0, lines: 150 }, { kind: 'append', file: 0, lines: 150 }, scan] as const;
+const flood = [
+  { kind: 'hang' },
+  { kind: 'append', file: 0, lines: 150 },
+  { kind: 'append', file: 0, lines: 150 },
+  scan,
+] as const;
 
 export const found: readonly Found[] = [
   {
@@ -37,7 +42,15 @@ export const found: readonly Found[] = [
   {
     name: 'file that was made anew under the inode of one with NULs at its end was taken for a copy that was shorter than what was read',
     include: '*.log*',
-    schedule: [{ kind: 'reserve', file: 1 }, scan, { kind: 'delete', file: 1 }, scan, kill, { kind: 'recreate', file: 1 }, scan],
+    schedule: [
+      { kind: 'reserve', file: 1 },
+      scan,
+      { kind: 'delete', file: 1 },
+      scan,
+      kill,
+      { kind: 'recreate', file: 1 },
+      scan,
+    ],
   },
   {
     name: 'NULs that a file ends in were sent as its unfinished line, and what was written in their place was not read',
@@ -54,7 +67,12 @@ export const found: readonly Found[] = [
   {
     name: 'copy that a stream was read further than came again after a restart',
     include: '*.log*',
-    schedule: [scan, { kind: 'copytruncate', file: 0, lines: 3, seen: 'more' }, restart, { kind: 'copytruncate', file: 0, lines: 0 }],
+    schedule: [
+      scan,
+      { kind: 'copytruncate', file: 0, lines: 3, seen: 'more' },
+      restart,
+      { kind: 'copytruncate', file: 0, lines: 0 },
+    ],
   },
   {
     name: 'possible copy that was empty when it was seen last was closed before it was read, and its inode given to another one',
@@ -112,7 +130,13 @@ export const found: readonly Found[] = [
   {
     name: 'copy of a file that was renamed in the same moment was read again',
     include: '*.log*',
-    schedule: [{ kind: 'append', file: 0, lines: 1 }, wait, { kind: 'copytruncate', file: 0, lines: 0 }, { kind: 'rename', file: 0 }, scan],
+    schedule: [
+      { kind: 'append', file: 0, lines: 1 },
+      wait,
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'rename', file: 0 },
+      scan,
+    ],
   },
   {
     name: 'compressed file under the inode of a deleted file was read as that file',
@@ -127,7 +151,14 @@ export const found: readonly Found[] = [
   },
   {
     name: 'file that was truncated and rotated away while no agent ran was not read',
-    schedule: [{ kind: 'append', file: 0, lines: 1 }, wait, kill, { kind: 'truncate', file: 0 }, { kind: 'late append', file: 0 }, scan],
+    schedule: [
+      { kind: 'append', file: 0, lines: 1 },
+      wait,
+      kill,
+      { kind: 'truncate', file: 0 },
+      { kind: 'late append', file: 0 },
+      scan,
+    ],
   },
   {
     name: 'file deleted between the last scan and a stop was not read to its end',
@@ -160,7 +191,14 @@ export const found: readonly Found[] = [
   },
   {
     name: 'batch of a deleted file that was delivered before it was in the disk buffer lost its key in a kill',
-    schedule: [{ kind: 'recreate', file: 1 }, { kind: 'recreate', file: 0 }, scan, { kind: 'delete', file: 1 }, scan, kill],
+    schedule: [
+      { kind: 'recreate', file: 1 },
+      { kind: 'recreate', file: 0 },
+      scan,
+      { kind: 'delete', file: 1 },
+      scan,
+      kill,
+    ],
   },
   {
     name: 'copy under the inode of an older rotated file was compared with that one alone',
@@ -369,7 +407,14 @@ export const found: readonly Found[] = [
   },
   {
     name: 'file under the inode of one that was gone for long was taken up where a copy was looked for, and once more',
-    schedule: [{ kind: 'append', file: 1, lines: 1 }, wait, deliver, { kind: 'compress', file: 1 }, wait, { kind: 'rename', file: 1 }],
+    schedule: [
+      { kind: 'append', file: 1, lines: 1 },
+      wait,
+      deliver,
+      { kind: 'compress', file: 1 },
+      wait,
+      { kind: 'rename', file: 1 },
+    ],
   },
   {
     name: 'block of which a batch has a part was read again when a stop read its deleted file to the end',
@@ -507,11 +552,23 @@ export const found: readonly Found[] = [
   {
     name: 'compressed file under the inode of one that was deleted since the last scan was not read',
     include: 'compressed',
-    schedule: [{ kind: 'compress', file: 0 }, wait, wait, { kind: 'append', file: 1, lines: 1 }, { kind: 'compress', file: 0 }],
+    schedule: [
+      { kind: 'compress', file: 0 },
+      wait,
+      wait,
+      { kind: 'append', file: 1, lines: 1 },
+      { kind: 'compress', file: 0 },
+    ],
   },
   {
     name: 'what a truncation took away was counted as lost, and once more after a stop',
-    schedule: [{ kind: 'partial', file: 1 }, scan, { kind: 'truncate', file: 1 }, { kind: 'stop' }, { kind: 'partial', file: 0 }],
+    schedule: [
+      { kind: 'partial', file: 1 },
+      scan,
+      { kind: 'truncate', file: 1 },
+      { kind: 'stop' },
+      { kind: 'partial', file: 0 },
+    ],
   },
   {
     name: 'compressed file that begins with NULs was taken for a file of which nothing was read behind its hole',
@@ -729,7 +786,12 @@ export const found: readonly Found[] = [
   },
   {
     name: 'batch that is settled before the one before it moves no mark',
-    schedule: [{ kind: 'append', file: 0, lines: 80 }, { kind: 'refuse half' }, { kind: 'stop' }, { kind: 'wake', told: 'all' }],
+    schedule: [
+      { kind: 'append', file: 0, lines: 80 },
+      { kind: 'refuse half' },
+      { kind: 'stop' },
+      { kind: 'wake', told: 'all' },
+    ],
   },
   {
     name: 'copy under the inode of a file that left its path is another file',
@@ -855,7 +917,15 @@ export const found: readonly Found[] = [
   {
     name: 'NULs passed over at the end of a deleted file counted as lost after a restart',
     include: '*.log*',
-    schedule: [{ kind: 'refuse' }, { kind: 'reserve', file: 1 }, scan, { kind: 'recreate', file: 1 }, scan, restart, { kind: 'answer' }],
+    schedule: [
+      { kind: 'refuse' },
+      { kind: 'reserve', file: 1 },
+      scan,
+      { kind: 'recreate', file: 1 },
+      scan,
+      restart,
+      { kind: 'answer' },
+    ],
   },
   {
     name: 'text between NULs that was not read yet did not count as lost when its file was truncated',

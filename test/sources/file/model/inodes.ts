@@ -42,7 +42,8 @@ export class Inodes {
       // Some are made to look old.
       const changed = { content, mtimeMs: mtimeMs <= OLD_MS ? mtimeMs : this.#nowMs };
       if (known) Object.assign(known, changed);
-      else this.#known.set(ino, { fd: openSync(path, 'r'), number: this.#lowestFree(), bornMs: this.#nowMs, ...changed });
+      else
+        this.#known.set(ino, { fd: openSync(path, 'r'), number: this.#lowestFree(), bornMs: this.#nowMs, ...changed });
     }
   }
 

@@ -266,7 +266,13 @@ class Play {
     this.#untold = [];
     const include = join(this.#folder, this.#include);
     return new ModelAgent(
-      { folder: join(this.#folder, 'data'), include, readCompressed: this.#readsCompressed, store: this.#store, inodes: this.#inodes },
+      {
+        folder: join(this.#folder, 'data'),
+        include,
+        readCompressed: this.#readsCompressed,
+        store: this.#store,
+        inodes: this.#inodes,
+      },
       calls,
     );
   }
@@ -337,7 +343,8 @@ class Play {
     const told = this.#lostBytes + agent.lostBytes;
     const most = sumOf(missing);
     const least = sumOf(missing.filter(({ isCounted }) => isCounted));
-    if (told > most || told < least) throw new Error(`${told} bytes are said to be lost, at least ${least} and at most ${most} are`);
+    if (told > most || told < least)
+      throw new Error(`${told} bytes are said to be lost, at least ${least} and at most ${most} are`);
   }
 }
 

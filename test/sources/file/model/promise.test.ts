@@ -14,7 +14,9 @@ import { globs, playRounds } from './rounds.ts';
 const MANY = 2000;
 
 const total = Number(process.env['TAILRACE_SCHEDULES'] ?? MANY);
-const seed = Number(process.env['TAILRACE_SEED'] ?? (process.env['TAILRACE_SCHEDULES'] === undefined ? 7 : randomInt(2 ** 31)));
+const seed = Number(
+  process.env['TAILRACE_SEED'] ?? (process.env['TAILRACE_SCHEDULES'] === undefined ? 7 : randomInt(2 ** 31)),
+);
 const coverage = new Coverage();
 /** Where a new file never has the inode of a deleted one, unless another folder is named. */
 const parent = process.env['TAILRACE_SCHEDULES_IN'] ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());

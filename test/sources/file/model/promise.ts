@@ -69,7 +69,10 @@ export class Promised {
   /** Destroyed, known to the agent, and not brought to safety yet: the scans that takes at most. */
   readonly #atRisk = new Map<Token, number>();
   /** By path: bytes truncated since the last scan, and their copies; the first had a gap after which nothing was read. */
-  readonly #unreadGaps = new Map<string, { readonly gap: number; readonly tokens: Token[]; readonly copies: Content[] }>();
+  readonly #unreadGaps = new Map<
+    string,
+    { readonly gap: number; readonly tokens: Token[]; readonly copies: Content[] }
+  >();
   /** By path: bytes truncated, and not copied, since the last look. */
   readonly #truncated = new Map<string, readonly Token[]>();
   /** Something was destroyed since the last scan. */
@@ -107,7 +110,15 @@ export class Promised {
     if (!file) this.#files.set(path, (file = { ...newContent(), isHidden: !this.#around.isFollowed(path) }));
     // As long again, and ending alike at the same place, it looks as though it was changed in place.
     for (const each of this.#truncated.get(path) ?? []) each.isCounted = false;
-    const token = { name, bytes, isRead: false, isSaved: false, mayMiss: file.isHidden, mayRepeat: false, isCounted: false };
+    const token = {
+      name,
+      bytes,
+      isRead: false,
+      isSaved: false,
+      mayMiss: file.isHidden,
+      mayRepeat: false,
+      isCounted: false,
+    };
     file.tokens.push(token);
     this.tokens.push(token);
   }
@@ -150,7 +161,8 @@ export class Promised {
     const isNoticed = file.tokens[0]?.isRead === true || !this.#around.beginsAlike(path);
     // One that begins alike and is as long again looks as though it was changed in place.
     const isKnown = isNoticed && (copied !== undefined || !this.#around.beginsAlike(path));
-    for (const [index, token] of gone.entries()) token.isCounted = isKnown && this.isRunning && kept + index < file.seen;
+    for (const [index, token] of gone.entries())
+      token.isCounted = isKnown && this.isRunning && kept + index < file.seen;
     if (!copied) this.#truncated.set(path, gone);
     this.#destroy(gone, (token) => token.isRead);
     if (!isNoticed) for (const token of file.tokens) token.mayMiss = true;

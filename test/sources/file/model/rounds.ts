@@ -29,14 +29,22 @@ export interface Rounds {
 }
 
 /** Throws the command that plays the round again in which a schedule broke the promise. */
-export async function playRounds(include: (typeof globs)[number], { total, seed: first, parent, coverage, isLong }: Rounds): Promise<void> {
+export async function playRounds(
+  include: (typeof globs)[number],
+  { total, seed: first, parent, coverage, isLong }: Rounds,
+): Promise<void> {
   const most = Math.ceil(total * (SHARES[include] ?? 1));
   console.log(`${most} schedules with ${include} under ${parent}, TAILRACE_SEED=${first}`);
   for (let played = 0; played < most; played += ROUND) {
     const runs = Math.min(ROUND, most - played);
     const seed = (first + (played / ROUND) * globs.length + globs.indexOf(include)) % 2 ** 31;
-    const { code, stdout, stderr } = await tryNode([CHILD, String(runs), String(seed), include, parent], {}, DEADLINE_MS);
-    if (code !== 0) throw new Error(`child.ts ${runs} ${seed} '${include}' ${parent} ended with ${code}: ${stdout}${stderr}`);
+    const { code, stdout, stderr } = await tryNode(
+      [CHILD, String(runs), String(seed), include, parent],
+      {},
+      DEADLINE_MS,
+    );
+    if (code !== 0)
+      throw new Error(`child.ts ${runs} ${seed} '${include}' ${parent} ended with ${code}: ${stdout}${stderr}`);
     coverage.addCounts(JSON.parse(stdout) as Record<string, number>);
     if (isLong) console.log(`${played + runs} of ${most} with ${include} hold, the last ${runs} of seed ${seed}`);
   }

@@ -49,7 +49,9 @@ export class ModelStore {
   /** Stores a batch unless its key is known. */
   #take(key: string, body: string): string[] {
     // Their `_time` is that of the read.
-    const messages = body.split('\n').flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as { message: string }).message]));
+    const messages = body
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as { message: string }).message]));
     const tokens = messages.flatMap((message) => this.#tokensOf(message));
     const known = this.#batches.get(key);
     if (known === undefined) for (const token of tokens) this.stored.set(token, (this.stored.get(token) ?? 0) + 1);

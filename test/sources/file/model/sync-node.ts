@@ -9,10 +9,13 @@ import { withCallbacks, withGunzip, withPromises } from './at-once.ts';
 Object.assign(fs, withCallbacks({}));
 Object.assign(promises, withPromises({}));
 // Not to be assigned to.
-for (const [name, value] of Object.entries(withGunzip({}))) Object.defineProperty(zlib, name, { value, enumerable: true });
+for (const [name, value] of Object.entries(withGunzip({})))
+  Object.defineProperty(zlib, name, { value, enumerable: true });
 // Streams get their ids in the same order each time.
 let ids = 0;
-Object.assign(crypto, { randomBytes: (bytes: number) => Buffer.from((ids += 1).toString(16).padStart(bytes * 2, '0'), 'hex') });
+Object.assign(crypto, {
+  randomBytes: (bytes: number) => Buffer.from((ids += 1).toString(16).padStart(bytes * 2, '0'), 'hex'),
+});
 syncBuiltinESMExports();
 
 // Work that yields after some milliseconds yields at the same calls each time, and files and streams are as old as their order says.

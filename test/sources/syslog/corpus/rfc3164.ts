@@ -13,7 +13,11 @@ export const rfc3164: Sample[] = [
     appname: 'su',
     message: "'su root' failed for lonvick on /dev/pts/8",
   }),
-  common('<13>Feb  5 17:32:18 10.0.0.99 Use the BFG!', { _time: '2026-02-05T15:32:18Z', host: '10.0.0.99', message: 'Use the BFG!' }),
+  common('<13>Feb  5 17:32:18 10.0.0.99 Use the BFG!', {
+    _time: '2026-02-05T15:32:18Z',
+    host: '10.0.0.99',
+    message: 'Use the BFG!',
+  }),
   rare('<165>Aug 24 05:34:00 CST 1987 mymachine myproc[10]: %% It is time.', {
     _time: '1987-08-24T11:34:00Z',
     host: 'mymachine',
@@ -80,14 +84,29 @@ export const rfc3164: Sample[] = [
   rare(at('2300-01-01T00:00:00+0200'), { ...body, time_error: '2300-01-01T00:00:00+0200' }),
   rare(at('2026-07-11T11:00:01'), { ...body, time_error: '2026-07-11T11:00:01' }),
   common(at('2026-07-11T11:00:00.9'), { ...body, _time: '2026-07-11T08:00:00.9Z' }),
-  rare(at('2099-07-10T11:00:00:'), { host: undefined, appname: undefined, message: 'h a: x', time_error: '2099-07-10T11:00:00' }),
+  rare(at('2099-07-10T11:00:00:'), {
+    host: undefined,
+    appname: undefined,
+    message: 'h a: x',
+    time_error: '2099-07-10T11:00:00',
+  }),
   rare(at('2026-02-30T11:00:00Z'), { message: '2026-02-30T11:00:00Z h a: x' }),
   rare(at('2026-02-30T11:00:00'), { message: '2026-02-30T11:00:00 h a: x' }),
   rare(at('2026-01-10'), { message: '2026-01-10 h a: x' }),
 
   // Hosts.
-  common('<13>Jul 10 10:59:59 fe80::1 app: x', { _time: '2026-07-10T07:59:59Z', host: 'fe80::1', appname: 'app', message: 'x' }),
-  common('<13>Jul 10 10:59:59 2001:db8::1 app: x', { _time: '2026-07-10T07:59:59Z', host: '2001:db8::1', appname: 'app', message: 'x' }),
+  common('<13>Jul 10 10:59:59 fe80::1 app: x', {
+    _time: '2026-07-10T07:59:59Z',
+    host: 'fe80::1',
+    appname: 'app',
+    message: 'x',
+  }),
+  common('<13>Jul 10 10:59:59 2001:db8::1 app: x', {
+    _time: '2026-07-10T07:59:59Z',
+    host: '2001:db8::1',
+    appname: 'app',
+    message: 'x',
+  }),
   common('<13>Jul 10 10:59:59 web-1.example_x app: x', {
     _time: '2026-07-10T07:59:59Z',
     host: 'web-1.example_x',
@@ -103,7 +122,12 @@ export const rfc3164: Sample[] = [
   rare('<13>Jul 10 10:59:59: no host', { _time: '2026-07-10T07:59:59Z', message: 'no host' }),
   common('<13>Jul 10 10:59:59 su: x', { _time: '2026-07-10T07:59:59Z', appname: 'su', message: 'x' }),
   rare('<13>Jul 10 10:59:59 CRON: x', { _time: '2026-07-10T07:59:59Z', appname: 'CRON', message: 'x' }),
-  common('<13>Jul 10 10:59:59 CRON[12]: x', { _time: '2026-07-10T07:59:59Z', appname: 'CRON', procid: '12', message: 'x' }),
+  common('<13>Jul 10 10:59:59 CRON[12]: x', {
+    _time: '2026-07-10T07:59:59Z',
+    appname: 'CRON',
+    procid: '12',
+    message: 'x',
+  }),
   common('<30>Jul 10 10:59:59 systemd[1]: Started Session 1.', {
     _time: '2026-07-10T07:59:59Z',
     appname: 'systemd',

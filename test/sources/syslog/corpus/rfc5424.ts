@@ -41,11 +41,14 @@ const otherTimes = {
 };
 
 export const rfc5424: Sample[] = [
-  common("<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - \uFEFF'su root' failed for lonvick on /dev/pts/8", {
-    ...fields,
-    appname: 'su',
-    message: "'su root' failed for lonvick on /dev/pts/8",
-  }),
+  common(
+    "<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - \uFEFF'su root' failed for lonvick on /dev/pts/8",
+    {
+      ...fields,
+      appname: 'su',
+      message: "'su root' failed for lonvick on /dev/pts/8",
+    },
+  ),
   common("<165>1 2003-08-24T05:14:15.000003-07:00 192.0.2.1 myproc 8710 - - %% It's time to make the do-nuts.", {
     _time: '2003-08-24T05:14:15.000003-07:00',
     host: '192.0.2.1',
@@ -53,18 +56,24 @@ export const rfc5424: Sample[] = [
     procid: '8710',
     message: "%% It's time to make the do-nuts.",
   }),
-  common(`${head}[exampleSDID@32473 iut="3" eventSource="Application" eventID="1011"] \uFEFFAn application event log entry...`, {
-    ...fields,
-    structured_data: { 'exampleSDID@32473': { iut: '3', eventSource: 'Application', eventID: '1011' } },
-    message: 'An application event log entry...',
-  }),
-  common(`${head}[exampleSDID@32473 iut="3" eventSource="Application" eventID="1011"][examplePriority@32473 class="high"]`, {
-    ...fields,
-    structured_data: {
-      'exampleSDID@32473': { iut: '3', eventSource: 'Application', eventID: '1011' },
-      'examplePriority@32473': { class: 'high' },
+  common(
+    `${head}[exampleSDID@32473 iut="3" eventSource="Application" eventID="1011"] \uFEFFAn application event log entry...`,
+    {
+      ...fields,
+      structured_data: { 'exampleSDID@32473': { iut: '3', eventSource: 'Application', eventID: '1011' } },
+      message: 'An application event log entry...',
     },
-  }),
+  ),
+  common(
+    `${head}[exampleSDID@32473 iut="3" eventSource="Application" eventID="1011"][examplePriority@32473 class="high"]`,
+    {
+      ...fields,
+      structured_data: {
+        'exampleSDID@32473': { iut: '3', eventSource: 'Application', eventID: '1011' },
+        'examplePriority@32473': { class: 'high' },
+      },
+    },
+  ),
 
   ...times.map((time) => common(at(time), { ...all, _time: time })),
   ...timesThatCannotBe.map((time) => rare(at(time), { ...all, time_error: time })),
@@ -85,7 +94,13 @@ export const rfc5424: Sample[] = [
   common('<13>1 - - - 1 - - x', { procid: '1', message: 'x' }),
   common('<13>1 - - - - m - x', { msgid: 'm', message: 'x' }),
   common('<13>1 - -- - - - - x', { host: '--', message: 'x' }),
-  common('<13>1 - 2001:db8::1 a/b[1]: %s {} - x', { host: '2001:db8::1', appname: 'a/b[1]:', procid: '%s', msgid: '{}', message: 'x' }),
+  common('<13>1 - 2001:db8::1 a/b[1]: %s {} - x', {
+    host: '2001:db8::1',
+    appname: 'a/b[1]:',
+    procid: '%s',
+    msgid: '{}',
+    message: 'x',
+  }),
   common('<13>1 - "q" \\ - - - x', { host: '"q"', appname: '\\', message: 'x' }),
   common('<13>1 - Ελλάς é - - - x', { host: 'Ελλάς', appname: 'é', message: 'x' }),
   common(`<13>1 - ${long} ${long} - - - x`, { host: long, appname: long, message: 'x' }),
@@ -122,11 +137,17 @@ export const rfc5424: Sample[] = [
     structured_data: { origin: { ip: ['192.0.2.1', '192.0.2.129'] } },
     message: 'x',
   }),
-  rare(data('[a n="1" n="2" n="3"][b][a m="4"] x'), { structured_data: { a: { n: ['1', '2', '3'], m: '4' }, b: {} }, message: 'x' }),
+  rare(data('[a n="1" n="2" n="3"][b][a m="4"] x'), {
+    structured_data: { a: { n: ['1', '2', '3'], m: '4' }, b: {} },
+    message: 'x',
+  }),
   rare(data('[a 10="ten" b="c" 2="two"] x'), { structured_data: { a: { 10: 'ten', b: 'c', 2: 'two' } }, message: 'x' }),
   rare(data('[32473 a="b"] x'), { structured_data: { 32473: { a: 'b' } }, message: 'x' }),
   rare(data('[é ü="ö"] x'), { structured_data: { é: { ü: 'ö' } }, message: 'x' }),
-  common(data('[__proto__ constructor="1"] x'), { structured_data: JSON.parse('{"__proto__":{"constructor":"1"}}'), message: 'x' }),
+  common(data('[__proto__ constructor="1"] x'), {
+    structured_data: JSON.parse('{"__proto__":{"constructor":"1"}}'),
+    message: 'x',
+  }),
   rare(data(`[a ${Array.from({ length: 40 }, (_, n) => `n${n}="${n}"`).join(' ')}] x`), {
     structured_data: { a: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`n${n}`, String(n)])) },
     message: 'x',

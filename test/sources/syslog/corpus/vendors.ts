@@ -107,12 +107,15 @@ export const vendors: Sample[] = [
       message: 'User alice exiting',
     },
   ),
-  common('<43>1 2026-07-10T10:59:59+03:00 host syslog-ng 1234 - [meta sequenceId="1"] syslog-ng starting up; version=\'3.38.1\'', {
-    _time: '2026-07-10T10:59:59+03:00',
-    host: 'host',
-    appname: 'syslog-ng',
-    procid: '1234',
-    structured_data: { meta: { sequenceId: '1' } },
-    message: "syslog-ng starting up; version='3.38.1'",
-  }),
+  common(
+    '<43>1 2026-07-10T10:59:59+03:00 host syslog-ng 1234 - [meta sequenceId="1"] syslog-ng starting up; version=\'3.38.1\'',
+    {
+      _time: '2026-07-10T10:59:59+03:00',
+      host: 'host',
+      appname: 'syslog-ng',
+      procid: '1234',
+      structured_data: { meta: { sequenceId: '1' } },
+      message: "syslog-ng starting up; version='3.38.1'",
+    },
+  ),
 ];

@@ -6,5 +6,13 @@ export function flat(relation: Relation): Relation {
   if (relation.parts.limit !== undefined) return flat(relation.nest());
   const { parts } = relation;
   const item = parts.item ?? parts.event?.rowId;
-  return new Relation({ ...parts, columns: relation.allColumns(), event: undefined, open: false, removed: [], order: undefined, item });
+  return new Relation({
+    ...parts,
+    columns: relation.allColumns(),
+    event: undefined,
+    open: false,
+    removed: [],
+    order: undefined,
+    item,
+  });
 }

@@ -11,9 +11,16 @@ import { joinSql, list, NOTHING, sql, type Sql } from '../../values/sql.ts';
 import { facetsOf, type Value } from '../../values/value.ts';
 
 const WORDS: Readonly<Record<JoinKind, Sql>> = {
-  inner: sql`inner join`, innerunique: sql`inner join`, leftouter: sql`left join`, rightouter: sql`right join`, fullouter: sql`full join`,
-  leftsemi: sql`left semi join`, leftanti: sql`left anti join`, rightsemi: sql`right semi join`, rightanti: sql`right anti join`,
-}; // prettier-ignore
+  inner: sql`inner join`,
+  innerunique: sql`inner join`,
+  leftouter: sql`left join`,
+  rightouter: sql`right join`,
+  fullouter: sql`full join`,
+  leftsemi: sql`left semi join`,
+  leftanti: sql`left anti join`,
+  rightsemi: sql`right semi join`,
+  rightanti: sql`right anti join`,
+};
 
 /** One side: its select, its columns by name, its keys, and the item that tells its rows apart. */
 interface Side {
@@ -45,13 +52,22 @@ function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique:
   const keyNames = keys.map((key) => names.add('k', sql`materialize(${key})`));
   const columns = new Map(
     [...parts.columns].map(([name, made]): [string, Made] => {
-      const facets = Object.fromEntries(facetsOf(made.value).map(([kind, facet]) => [kind, names.add('c', sql`toNullable(${facet})`)]));
-      return [name, { value: { facets }, type: made.type, role: 'row', ...(made.bits !== undefined && { bits: made.bits }) }];
+      const facets = Object.fromEntries(
+        facetsOf(made.value).map(([kind, facet]) => [kind, names.add('c', sql`toNullable(${facet})`)]),
+      );
+      return [
+        name,
+        { value: { facets }, type: made.type, role: 'row', ...(made.bits !== undefined && { bits: made.bits }) },
+      ];
     }),
   );
   const item = parts.item && names.add('i', parts.item);
   const label = parts.label && names.add('u', parts.label);
-  const end = unique ? sql`${item ? sql` order by ${item}` : NOTHING} limit 1 by ${list(keyNames)}` : parts.level > 0 ? BARRIER : NOTHING;
+  const end = unique
+    ? sql`${item ? sql` order by ${item}` : NOTHING} limit 1 by ${list(keyNames)}`
+    : parts.level > 0
+      ? BARRIER
+      : NOTHING;
   return {
     select: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${end})`,
     columns,
@@ -61,7 +77,8 @@ function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique:
   };
 }
 
-const valuesOf = (nodes: readonly Node[], { context }: Relation): Value[] => nodes.map((node) => compile(node, context));
+const valuesOf = (nodes: readonly Node[], { context }: Relation): Value[] =>
+  nodes.map((node) => compile(node, context));
 
 export interface JoinOptions {
   readonly how: JoinKind;
@@ -72,21 +89,52 @@ export interface JoinOptions {
 /** `right` must begin at a deeper level than `left`. */
 export function join(left: Relation, right: Relation, { how, keys, dropped }: JoinOptions): Relation {
   const [a, b] = [flat(left), flat(right)];
-  const [values, others] = [valuesOf(keys.map((key) => key.left), a), valuesOf(keys.map((key) => key.right), b)];
+  const [values, others] = [
+    valuesOf(
+      keys.map((key) => key.left),
+      a,
+    ),
+    valuesOf(
+      keys.map((key) => key.right),
+      b,
+    ),
+  ];
   const level = Math.max(a.parts.level, b.parts.level) + 1;
-  const here = sideOf(a, values.map((value, n) => keySql(value, others[n]!, 'left')), level, false);
-  const there = sideOf(b, others.map((value, n) => keySql(value, values[n]!, 'right')), level + 1, how === 'innerunique');
-  const on = joinSql(here.keys.map((key, n) => sql`${key} = ${there.keys[n]!}`), sql` and `);
+  const here = sideOf(
+    a,
+    values.map((value, n) => keySql(value, others[n]!, 'left')),
+    level,
+    false,
+  );
+  const there = sideOf(
+    b,
+    others.map((value, n) => keySql(value, values[n]!, 'right')),
+    level + 1,
+    how === 'innerunique',
+  );
+  const on = joinSql(
+    here.keys.map((key, n) => sql`${key} = ${there.keys[n]!}`),
+    sql` and `,
+  );
   const columns = sidesOf(how, here, there, dropped);
-  const items = [how.startsWith('right') && how !== 'rightouter' ? undefined : here.item, how.startsWith('left') && how !== 'leftouter' ? undefined : there.item].flatMap((item) => item ?? []);
+  const items = [
+    how.startsWith('right') && how !== 'rightouter' ? undefined : here.item,
+    how.startsWith('left') && how !== 'leftouter' ? undefined : there.item,
+  ].flatMap((item) => item ?? []);
   return new Relation({
     ...a.parts,
     from: sql`(select * from ${here.select} as l ${WORDS[how]} ${there.select} as r on ${on})`,
-    where: [], level: checkedLevel(level + 2), columns, order: orderOf(columns), limit: undefined,
-    item: items.length === 2 ? sql`tuple(${list(items)})` : items[0], label: how === 'rightsemi' || how === 'rightanti' ? there.label : here.label,
-    matching: a.parts.matching ?? countSql(a.parts), matched: undefined,
+    where: [],
+    level: checkedLevel(level + 2),
+    columns,
+    order: orderOf(columns),
+    limit: undefined,
+    item: items.length === 2 ? sql`tuple(${list(items)})` : items[0],
+    label: how === 'rightsemi' || how === 'rightanti' ? there.label : here.label,
+    matching: a.parts.matching ?? countSql(a.parts),
+    matched: undefined,
   });
-} // prettier-ignore
+}
 
 function sidesOf(how: JoinKind, left: Side, right: Side, dropped: readonly string[]): ReadonlyMap<string, Made> {
   if (how === 'leftsemi' || how === 'leftanti') return left.columns;

@@ -17,9 +17,23 @@ const NO_DATASET = newDataset(0, { name: '', description: '', created: '', who: 
 
 const madeOf = (frame: Frame, from: Sql, columns: ReadonlyMap<string, Made>, item: Sql | undefined): Relation =>
   new Relation({
-    environment: frame.environment, missing: frame.missing, relationOf: frame.relationOf, dataset: NO_DATASET, where: [], from, level: 1, columns, event: undefined, open: false, removed: [], order: undefined, item,
-    limit: undefined, matching: undefined, matched: undefined,
-  }); // prettier-ignore
+    environment: frame.environment,
+    missing: frame.missing,
+    relationOf: frame.relationOf,
+    dataset: NO_DATASET,
+    where: [],
+    from,
+    level: 1,
+    columns,
+    event: undefined,
+    open: false,
+    removed: [],
+    order: undefined,
+    item,
+    limit: undefined,
+    matching: undefined,
+    matched: undefined,
+  });
 
 const NUMBER = sql`number`;
 
@@ -43,29 +57,56 @@ export function constantRows(
     return [name, { value: { facets }, type, role: 'row' }];
   });
   const select = list([...arrays, NUMBER]);
-  return madeOf(frame, sql`(select ${select} from numbers(${rows.length}))`, new Map(made), columns.length > 0 ? NUMBER : undefined);
+  return madeOf(
+    frame,
+    sql`(select ${select} from numbers(${rows.length}))`,
+    new Map(made),
+    columns.length > 0 ? NUMBER : undefined,
+  );
 }
 
 /** From, from + step, … up to and with `to`. */
 export function rangeRows(frame: Frame, { name, type, from, to, step }: Source & { readonly kind: 'range' }): Relation {
-  const context = { environment: frame.environment, missing: frame.missing, relationOf: frame.relationOf, column: () => undefined, columns: () => [], everything: () => sql`''`, windowOrder: () => sql`` };
+  const context = {
+    environment: frame.environment,
+    missing: frame.missing,
+    relationOf: frame.relationOf,
+    column: () => undefined,
+    columns: () => [],
+    everything: () => sql`''`,
+    windowOrder: () => sql``,
+  };
   const width = step.kind === 'constant' ? (step.constant.value as bigint) : 1n;
-  const count = (value: Value): Sql => (type === 'datetime' ? sql`toUnixTimestamp64Nano(${asTime(value)})` : type === 'timespan' ? value.facets.timespan! : asInt(value));
+  const count = (value: Value): Sql =>
+    type === 'datetime'
+      ? sql`toUnixTimestamp64Nano(${asTime(value)})`
+      : type === 'timespan'
+        ? value.facets.timespan!
+        : asInt(value);
   const [first, last] = [count(compile(from, context)), count(compile(to, context))];
   const by = frame.environment.params.int(width);
   const rows = sql`least(${SERVICE_QUERY_MADE_ROWS}, greatest(0, intDiv(toInt128(${last}) - toInt128(${first}), ${by}) + if((toInt128(${last}) - toInt128(${first})) * ${by} >= 0, 1, 0)))`;
   const cell = sql`toInt64(assumeNotNull(${first}) + toInt128(${by}) * ${NUMBER})`;
-  const value = type === 'datetime' ? oneRequired('datetime', sql`fromUnixTimestamp64Nano(${cell}, 'UTC')`) : oneRequired(type === 'int' ? 'int' : 'timespan', cell);
+  const value =
+    type === 'datetime'
+      ? oneRequired('datetime', sql`fromUnixTimestamp64Nano(${cell}, 'UTC')`)
+      : oneRequired(type === 'int' ? 'int' : 'timespan', cell);
   const [[kind, facet]] = facetsOf(value) as [[Kind, Sql]];
   // Behind a limit the engine computes rand() for each row, not once before they are taken apart.
   const source = sql`(select arrayJoin(range(toUInt64(${rows}))) as number limit ${SERVICE_QUERY_MADE_ROWS})`;
   const made: Made = { value: oneRequired(kind, sql`ca0`), type, role: 'row' };
   return madeOf(frame, sql`(select ${facet} as ca0, number from ${source})`, new Map([[name, made]]), NUMBER);
-} // prettier-ignore
+}
 
 const DATA_TYPES: Readonly<Record<Kind, string>> = {
-  int: 'long', real: 'real', string: 'string', bool: 'bool', datetime: 'datetime', timespan: 'timespan', json: 'dynamic',
-}; // prettier-ignore
+  int: 'long',
+  real: 'real',
+  string: 'string',
+  bool: 'bool',
+  datetime: 'datetime',
+  timespan: 'timespan',
+  json: 'dynamic',
+};
 
 /** A row for each column of the rows. */
 export function schemaRows(relation: Relation): Relation {
@@ -75,6 +116,11 @@ export function schemaRows(relation: Relation): Relation {
     const found = kinds.length === 1 ? kinds[0]! : kinds.length === 0 ? (type === 'int' ? 'long' : type) : 'dynamic';
     return [text(name), { type: 'int', value: BigInt(n) }, text(found), text(found)];
   });
-  const columns = [['ColumnName', 'string'], ['ColumnOrdinal', 'int'], ['DataType', 'string'], ['ColumnType', 'string']] as const; // prettier-ignore
+  const columns = [
+    ['ColumnName', 'string'],
+    ['ColumnOrdinal', 'int'],
+    ['DataType', 'string'],
+    ['ColumnType', 'string'],
+  ] as const;
   return constantRows(relation.parts, columns, rows);
 }

@@ -1,5 +1,6 @@
 /** The order of rows: the keys that a value sorts by, and the clause that makes the order total. */
-import type { Parts } from '../relation-parts.ts';
+import type { SortKey } from '../../../../language/plan/tree.ts';
+import type { Made, Parts } from '../relation-parts.ts';
 import { list, NOTHING, sql, type Sql } from '../../values/sql.ts';
 import { exists, facetsOf, type Value } from '../../values/value.ts';
 
@@ -20,8 +21,30 @@ export function orderSql({ order, event, columns, item }: Parts): Sql {
     keys.push({ sql: event.rowId, desc: order?.byTime !== 'asc' });
   } else {
     const groups = [...columns.values()].filter(({ role }) => role === 'key');
-    for (const { value } of groups) for (const [, facet] of facetsOf(value)) if (!keys.some((key) => key.sql === facet)) keys.push({ sql: facet, desc: false });
+    for (const { value } of groups)
+      for (const [, facet] of facetsOf(value))
+        if (!keys.some((key) => key.sql === facet)) keys.push({ sql: facet, desc: false });
   }
   if (item) keys.push({ sql: item, desc: false });
-  return keys.length === 0 ? NOTHING : sql` order by ${list(keys.map((key) => (key.desc ? sql`${key.sql} desc` : key.sql)))}`;
-} // prettier-ignore
+  return keys.length === 0
+    ? NOTHING
+    : sql` order by ${list(keys.map((key) => (key.desc ? sql`${key.sql} desc` : key.sql)))}`;
+}
+
+/** How groups are sorted when the query does not say: a series by time, then by the first aggregation, the largest first, else by the keys. */
+export function defaultOrder(columns: ReadonlyMap<string, Made>): readonly SortKey[] {
+  const made = [...columns];
+  const bin = made.find(([, { timeBin }]) => timeBin === true);
+  const largest = made.find(
+    ([, { role, type, value }]) => role === 'aggregation' && type !== 'bool' && !value.facets.json,
+  );
+  const chosen = [...(bin ? [[bin[0], false] as const] : []), ...(largest ? [[largest[0], true] as const] : [])];
+  const names =
+    chosen.length > 0 ? chosen : made.flatMap(([name, { role }]) => (role === 'key' ? [[name, false] as const] : []));
+  return names.map(([name, desc]) => ({
+    node: { kind: 'column', type: columns.get(name)!.type, name },
+    name,
+    desc,
+    nullsFirst: false,
+  }));
+}

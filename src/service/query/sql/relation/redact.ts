@@ -15,19 +15,36 @@ export function redact(relation: Relation, { names, patterns, token }: Redact): 
   const all = names ? new Map(names.map((name) => [name, relation.made(name)] as const)) : relation.allColumns();
   const hidden = [...all].map(([name, made]): [string, Made] => {
     const { string, ...others } = made.value.facets;
-    return [name, string ? { ...made, value: { facets: { ...others, string: patterns.reduce<Sql>((text, pattern) => without(text, pattern, token, params), string) } } } : made];
+    return [
+      name,
+      string
+        ? {
+            ...made,
+            value: {
+              facets: {
+                ...others,
+                string: patterns.reduce<Sql>((text, pattern) => without(text, pattern, token, params), string),
+              },
+            },
+          }
+        : made,
+    ];
   });
   const wanted = hidden.filter(([name, made]) => names !== undefined || made !== all.get(name));
-  const kept = [...relation.parts.columns].map(([name, made]): [string, Made] => [name, new Map(wanted).get(name) ?? made]);
+  const kept = [...relation.parts.columns].map(([name, made]): [string, Made] => [
+    name,
+    new Map(wanted).get(name) ?? made,
+  ]);
   return new Relation({ ...relation.parts, columns: new Map([...kept, ...wanted]) }).nest();
-} // prettier-ignore
+}
 
 /** A token of one character replaces each character that matched, a longer one the whole match. */
 function without(text: Sql, pattern: string, token: string, params: Params): Sql {
   const wanted = regex(params.string(pattern));
-  if (Array.from(token).length !== 1) return sql`replaceRegexpAll(${text}, ${wanted}, ${params.string(token.replaceAll('\\', '\\\\'))})`;
+  if (Array.from(token).length !== 1)
+    return sql`replaceRegexpAll(${text}, ${wanted}, ${params.string(token.replaceAll('\\', '\\\\'))})`;
   const [begin, end] = [params.string(BEGIN), params.string(END)];
   const marked = sql`replaceRegexpAll(replaceAll(replaceAll(ifNull(${text}, ''), ${begin}, ''), ${end}, ''), ${wanted}, ${params.string(`${BEGIN}\\0${END}`)})`;
   const piece = sql`concat(repeat(${params.string(token)}, toInt64(lengthUTF8(splitByString(${end}, x)[1]))), splitByString(${end}, x)[2])`;
   return sql`if(isNull(${text}), null, arrayStringConcat(arrayMap((x, n) -> if(n = 1, x, ${piece}), splitByString(${begin}, ${marked}), arrayEnumerate(splitByString(${begin}, ${marked})))))`;
-} // prettier-ignore
+}

@@ -21,7 +21,7 @@ import { eventText, mapEvent, namedValue, ownSql, rowIdText, TABLE_EVENT } from 
 import { arrayOf, itemOrSelf, withItems } from './items.ts';
 import { Names } from './names.ts';
 import { refuseWindows, usesWindow } from './windows.ts';
-import { orderSql, sortKeys } from './order.ts';
+import { defaultOrder, orderSql, sortKeys } from './order.ts';
 import { checkedLevel, countSql, whereSql, type Made, type Parts } from '../relation-parts.ts';
 import { list, NOTHING, sql, tableSql, type Sql } from '../../values/sql.ts';
 import { asString, oneRequired, sizeOf, type Value } from '../../values/value.ts';
@@ -41,11 +41,27 @@ export class Relation {
   }
 
   /** The events of a dataset within the conditions. */
-  static events(dataset: Dataset, frame: Pick<Parts, 'environment' | 'missing' | 'relationOf'>, where: readonly Sql[]): Relation {
+  static events(
+    dataset: Dataset,
+    frame: Pick<Parts, 'environment' | 'missing' | 'relationOf'>,
+    where: readonly Sql[],
+  ): Relation {
     return new Relation({
-      ...frame, dataset, where, from: tableSql(dataset.table), level: 0, columns: new Map(), event: { ...TABLE_EVENT, own: ownSql(dataset.own) }, open: true, removed: [],
-      order: undefined, item: undefined, limit: undefined, matching: undefined, matched: undefined,
-    }); // prettier-ignore
+      ...frame,
+      dataset,
+      where,
+      from: tableSql(dataset.table),
+      level: 0,
+      columns: new Map(),
+      event: { ...TABLE_EVENT, own: ownSql(dataset.own) },
+      open: true,
+      removed: [],
+      order: undefined,
+      item: undefined,
+      limit: undefined,
+      matching: undefined,
+      matched: undefined,
+    });
   }
 
   #with(parts: Partial<Parts>): Relation {
@@ -114,7 +130,9 @@ export class Relation {
   }
 
   remove(names: readonly NamePattern[]): Relation {
-    const columns = new Map([...this.parts.columns].filter(([name]) => !names.some((pattern) => matchesPattern(pattern, name))));
+    const columns = new Map(
+      [...this.parts.columns].filter(([name]) => !names.some((pattern) => matchesPattern(pattern, name))),
+    );
     return this.#with({ columns, removed: [...this.parts.removed, ...names] });
   }
 
@@ -147,21 +165,27 @@ export class Relation {
       ...shownFields(dataset.fields)
         .map(([name]) => name)
         .sort((a, b) => (a < b ? -1 : 1)),
-    ].filter((name) => matches(name) && !columns.has(name) && !removed.some((pattern) => matchesPattern(pattern, name)));
+    ].filter(
+      (name) => matches(name) && !columns.has(name) && !removed.some((pattern) => matchesPattern(pattern, name)),
+    );
     return this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } })));
   }
 
   /** Columns that match first; of events the fields that there are. */
   reorder(patterns: readonly NamePattern[]): Relation {
     const all = this.allColumns();
-    const first = new Set(patterns.flatMap((pattern) => [...all.keys()].filter((name) => matchesPattern(pattern, name))));
+    const first = new Set(
+      patterns.flatMap((pattern) => [...all.keys()].filter((name) => matchesPattern(pattern, name))),
+    );
     const names = [...first, ...[...all.keys()].filter((name) => !first.has(name))];
     return this.#with({ columns: new Map(names.map((name) => [name, all.get(name)!])), open: false });
   }
 
   rename(pairs: readonly Renamed[]): Relation {
     const { parts } = this;
-    const made = this.#make(pairs.map(({ from, to, type }) => ({ name: to, node: { kind: 'column', type, name: from } })));
+    const made = this.#make(
+      pairs.map(({ from, to, type }) => ({ name: to, node: { kind: 'column', type, name: from } })),
+    );
     const newName = new Map(pairs.map(({ from, to }) => [from, to]));
     const columns = new Map<string, Made>();
     for (const [name, before] of parts.columns) {
@@ -179,22 +203,31 @@ export class Relation {
     if (this.parts.limit !== undefined) return this.nest().expand(stage);
     const { columns, index, limit, items } = stage;
     const plain = this.#make(columns.map(({ name, node }) => ({ name: numberedName(name, 1), node })));
-    const given = new Map([...plain].map(([name, made]) => [name, { ...made, value: withItems(made.value, items) }] as const));
+    const given = new Map(
+      [...plain].map(([name, made]) => [name, { ...made, value: withItems(made.value, items) }] as const),
+    );
     const most = limit === undefined ? NOTHING : sql`least(${limit}, `;
     const lengths = [...given.values()].flatMap(({ value }) =>
       value.facets.json ? [sql`ifNull(toInt64(JSONLength(${arrayOf(value.facets.json)})), 0)`] : [],
     );
     const count = sql`${most}greatest(1, ${list([...lengths, sql`1`])})${limit === undefined ? NOTHING : sql`)`}`;
-    const number: Made = { value: oneRequired('int', sql`arrayJoin(range(toInt64(0), toInt64(${count})))`), type: 'int', role: 'row' };
+    const number: Made = {
+      value: oneRequired('int', sql`arrayJoin(range(toInt64(0), toInt64(${count})))`),
+      type: 'int',
+      role: 'row',
+    };
     const wide = this.#with({ columns: new Map([...this.parts.columns, ...given, [NUMBER, number]]) }).nest();
     const { columns: inside } = wide.parts;
     const at = inside.get(NUMBER)!.value.facets.int!;
-    const kept = [...inside].filter(([name]) => name !== NUMBER && !given.has(name) && !columns.some((column) => column.name === name));
+    const kept = [...inside].filter(
+      ([name]) => name !== NUMBER && !given.has(name) && !columns.some((column) => column.name === name),
+    );
     const made = columns.map(({ name }): [string, Made] => {
       const { value } = inside.get(numberedName(name, 1))!;
       return [name, { value: itemOrSelf(value, at), type: 'dynamic', role: 'row' }];
     });
-    const numbered: [string, Made][] = index === undefined ? [] : [[index, { value: oneRequired('int', at), type: 'int', role: 'row' }]];
+    const numbered: [string, Made][] =
+      index === undefined ? [] : [[index, { value: oneRequired('int', at), type: 'int', role: 'row' }]];
     return wide.#with({ columns: new Map([...kept, ...made, ...numbered]), item: at }).#shortened();
   }
 
@@ -205,7 +238,10 @@ export class Relation {
         const before = node.kind === 'column' ? parts.columns.get(node.name) : undefined;
         if (before) return [name, before];
         const bits = node.kind === 'column' && parts.open ? parts.dataset.fields.get(node.name) : undefined;
-        return [name, { value: compile(node, context), type: node.type, role: 'row', ...(bits !== undefined && { bits }) }];
+        return [
+          name,
+          { value: compile(node, context), type: node.type, role: 'row', ...(bits !== undefined && { bits }) },
+        ];
       }),
     );
   }
@@ -215,12 +251,20 @@ export class Relation {
   }
 
   sort(keys: readonly SortKey[]): Relation {
-    refuseWindows(keys.map(({ node }) => node), 'sort'); // prettier-ignore
+    refuseWindows(
+      keys.map(({ node }) => node),
+      'sort',
+    );
     if (this.parts.limit !== undefined) return this.nest().sort(keys);
     const { context, parts } = this;
     const [first] = keys;
     const value = first && compile(first.node, context);
-    const byTime = value !== undefined && parts.event !== undefined && value.facets.datetime === parts.event.time ? (first!.desc ? 'desc' : 'asc') : undefined;
+    const byTime =
+      value !== undefined && parts.event !== undefined && value.facets.datetime === parts.event.time
+        ? first!.desc
+          ? 'desc'
+          : 'asc'
+        : undefined;
     return this.#with({
       order: {
         keys: keys.flatMap(({ node, desc, nullsFirst }) => sortKeys(compile(node, context), desc, nullsFirst)),
@@ -228,11 +272,14 @@ export class Relation {
         byTime: keys.length === 1 ? byTime : undefined,
       },
     });
-  } // prettier-ignore
+  }
 
   take(count: number): Relation {
     const sorted = this.ordered();
-    return sorted.#with({ limit: Math.min(count, sorted.parts.limit ?? count), matching: this.parts.matching ?? countSql(this.parts) });
+    return sorted.#with({
+      limit: Math.min(count, sorted.parts.limit ?? count),
+      matching: this.parts.matching ?? countSql(this.parts),
+    });
   }
 
   /** In the default order: events the newest first, groups by their first aggregation, the largest first, a series by time. */
@@ -240,15 +287,10 @@ export class Relation {
     const { order, event, columns, limit } = this.parts;
     if (order || limit !== undefined) return this;
     if (event)
-      return this.#with({ order: { keys: [{ sql: event.time, desc: true }], info: [{ field: '_time', desc: true }], byTime: 'desc' } });
-    const made = [...columns];
-    const bin = made.find(([, { timeBin }]) => timeBin === true);
-    const largest = made.find(([, { role, type, value }]) => role === 'aggregation' && type !== 'bool' && !value.facets.json);
-    const chosen = [...(bin ? [[bin[0], false] as const] : []), ...(largest ? [[largest[0], true] as const] : [])];
-    const names = chosen.length > 0 ? chosen : made.flatMap(([name, { role }]) => (role === 'key' ? [[name, false] as const] : []));
-    return this.sort(
-      names.map(([name, desc]) => ({ node: { kind: 'column', type: columns.get(name)!.type, name }, name, desc, nullsFirst: false })),
-    );
+      return this.#with({
+        order: { keys: [{ sql: event.time, desc: true }], info: [{ field: '_time', desc: true }], byTime: 'desc' },
+      });
+    return this.sort(defaultOrder(columns));
   }
 
   /** A select around the rows as they are. */
@@ -256,11 +298,16 @@ export class Relation {
     const { parts } = this;
     const level = parts.level + 1;
     const names = new Names(level);
-    const columns = new Map([...parts.columns].map(([name, made]) => [name, { ...made, value: names.take('c', made.value) }] as const));
+    const columns = new Map(
+      [...parts.columns].map(([name, made]) => [name, { ...made, value: names.take('c', made.value) }] as const),
+    );
     const event = parts.event && mapEvent(parts.event, (part) => names.add('e', part));
     const order = parts.order && {
       ...parts.order,
-      keys: parts.order.keys.map((key) => ({ ...key, sql: parts.event && key.sql === parts.event.time ? event!.time : names.add('o', key.sql) })),
+      keys: parts.order.keys.map((key) => ({
+        ...key,
+        sql: parts.event && key.sql === parts.event.time ? event!.time : names.add('o', key.sql),
+      })),
     };
     const item = parts.item && names.add('i', parts.item);
     const label = parts.label && names.add('u', parts.label);
@@ -268,9 +315,17 @@ export class Relation {
     const limit = parts.limit === undefined ? NOTHING : sql`${orderSql(this.parts)} limit ${parts.limit}`;
     return this.#with({
       from: sql`(select ${names.columns.length === 0 ? sql`1` : list(names.columns)} from ${parts.from}${whereSql(parts.where)}${limit})`,
-      where: [], level: checkedLevel(level), columns, event, order, item, label, limit: undefined, matched,
+      where: [],
+      level: checkedLevel(level),
+      columns,
+      event,
+      order,
+      item,
+      label,
+      limit: undefined,
+      matched,
     });
-  } // prettier-ignore
+  }
 
   /** The statement with these columns of the rows, `atMost` of them whatever their limit. */
   select(columns: readonly Sql[], atMost: number): Sql {

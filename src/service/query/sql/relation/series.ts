@@ -23,13 +23,28 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
   const end = to ? timeOf(to, environment) : environment.end;
   const steps = end > start ? (end - start + step - 1n) / step : 0n;
   if (steps > BigInt(SERVICE_QUERY_BUCKETS))
-    throw meaningError(from?.at ?? to?.at ?? 0, `make-series would have ${steps} steps, more than ${SERVICE_QUERY_BUCKETS}: make the step longer`);
+    throw meaningError(
+      from?.at ?? to?.at ?? 0,
+      `make-series would have ${steps} steps, more than ${SERVICE_QUERY_BUCKETS}: make the step longer`,
+    );
   const time = (value: bigint): Node => constantNode({ type: 'datetime', value });
   const call = (name: string, ...args: readonly Node[]): Node => applyNamed(name, 0, ...args);
   const within = call('and', call('>=', on.node, time(start)), call('<', on.node, time(end)));
-  const number = call('/', call('toint', call('-', call('todatetime', on.node), time(start))), constantNode({ type: 'int', value: step }));
-  const groups = [...keys.map((key): Key => ({ ...key, binOfTime: undefined })), { name: STEP, node: number, binOfTime: undefined }];
-  const inner = summarize(relation.where(within), columns.map(({ aggregation }) => aggregation), groups, step);
+  const number = call(
+    '/',
+    call('toint', call('-', call('todatetime', on.node), time(start))),
+    constantNode({ type: 'int', value: step }),
+  );
+  const groups = [
+    ...keys.map((key): Key => ({ ...key, binOfTime: undefined })),
+    { name: STEP, node: number, binOfTime: undefined },
+  ];
+  const inner = summarize(
+    relation.where(within),
+    columns.map(({ aggregation }) => aggregation),
+    groups,
+    step,
+  );
 
   const { parts } = inner;
   const level = checkedLevel(parts.level + 1);
@@ -46,17 +61,35 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
     const missing = jsonOf(fallback, environment);
     const filled = sql`arrayMap(e -> if(e = '', ${missing}, e), groupArrayInsertAt('', ${Number(steps)})(${cell}, ${at}))`;
     const json = steps === 0n ? sql`'[]'` : sql`concat('[', arrayStringConcat(${filled}, ','), ']')`;
-    made.set(aggregation.name, { value: one('json', names.add('a', json)), type: 'dynamic', role: 'aggregation', info: aggregation.info });
+    made.set(aggregation.name, {
+      value: one('json', names.add('a', json)),
+      type: 'dynamic',
+      role: 'aggregation',
+      info: aggregation.info,
+    });
   }
   const times = Array.from({ length: Number(steps) }, (_, n) => formatTime(start + BigInt(n) * step));
-  made.set(on.name, { value: one('json', environment.params.string(JSON.stringify(times))), type: 'dynamic', role: 'row' });
+  made.set(on.name, {
+    value: one('json', environment.params.string(JSON.stringify(times))),
+    type: 'dynamic',
+    role: 'row',
+  });
   const by = grouped.flatMap((value) => facetsOf(value).map(([, facet]) => facet));
   const groupBy = keys.length === 0 ? NOTHING : sql` group by ${by.length === 0 ? sql`'x'` : list(by)}`;
   return new Relation({
-    ...parts, level, columns: made, event: undefined, open: false, order: undefined, item: undefined, limit: undefined, matched: undefined, where: [],
+    ...parts,
+    level,
+    columns: made,
+    event: undefined,
+    open: false,
+    order: undefined,
+    item: undefined,
+    limit: undefined,
+    matched: undefined,
+    where: [],
     from: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${groupBy})`,
   });
-} // prettier-ignore
+}
 
 const jsonOf = (constant: Constant, { params }: Environment): Sql =>
   constant.value === null ? sql`'null'` : sql`ifNull(${asJson(constantValue(constant, params))}, 'null')`;
@@ -65,7 +98,10 @@ const jsonOf = (constant: Constant, { params }: Environment): Sql =>
 function timeOf({ node, at }: TimeBound, environment: Environment): bigint {
   const found = valueOf(node, environment);
   if (found === undefined)
-    throw meaningError(at, 'make-series wants a range that no row decides on: datetime(…), now(), ago(1h), and sums of them');
+    throw meaningError(
+      at,
+      'make-series wants a range that no row decides on: datetime(…), now(), ago(1h), and sums of them',
+    );
   return found;
 }
 

@@ -10,7 +10,12 @@ import { refuseWindows } from './windows.ts';
 import { asNumber, facetsOf, type Value } from '../../values/value.ts';
 
 /** One row for each group. `window`: ns that a row covers when no key is a bin of time. */
-export function summarize(relation: Relation, aggregations: readonly Aggregation[], keys: readonly Key[], window: bigint): Relation {
+export function summarize(
+  relation: Relation,
+  aggregations: readonly Aggregation[],
+  keys: readonly Key[],
+  window: bigint,
+): Relation {
   if (relation.parts.limit !== undefined) return summarize(relation.nest(), aggregations, keys, window);
   const args = aggregations.flatMap((item) => (item.kind === 'value' ? item.args : []));
   refuseWindows([...keys.map(({ node }) => node), ...args], 'summarize');
@@ -18,10 +23,20 @@ export function summarize(relation: Relation, aggregations: readonly Aggregation
   const level = parts.level + 1;
   const names = new Names(level);
   const columns = new Map<string, Made>();
-  const all = keys.flatMap((key): readonly Key[] => (key.node.kind === 'columns' ? context.columns().map((name) => ({ ...key, name, node: { kind: 'column', type: 'dynamic', name } })) : [key]));
+  const all = keys.flatMap((key): readonly Key[] =>
+    key.node.kind === 'columns'
+      ? context.columns().map((name) => ({ ...key, name, node: { kind: 'column', type: 'dynamic', name } }))
+      : [key],
+  );
   const grouped = all.map(({ name, node, binOfTime }) => {
     const value = compile(node, context);
-    columns.set(name, { ...originOf(node, parts), value: names.take('k', value), type: node.type, role: 'key', timeBin: binOfTime !== undefined });
+    columns.set(name, {
+      ...originOf(node, parts),
+      value: names.take('k', value),
+      type: node.type,
+      role: 'key',
+      timeBin: binOfTime !== undefined,
+    });
     return value;
   });
   const groupBy = grouped.flatMap((value) => facetsOf(value).map(([, facet]) => facet));
@@ -31,9 +46,17 @@ export function summarize(relation: Relation, aggregations: readonly Aggregation
   for (const aggregation of aggregations) {
     if (aggregation.kind === 'row') event = takeRow(relation, aggregation, names, columns) ?? event;
     else {
-      const value = aggregation.kind === 'value' ? compileAggregation(aggregation, context, span) : computed(aggregation, context, span);
+      const value =
+        aggregation.kind === 'value'
+          ? compileAggregation(aggregation, context, span)
+          : computed(aggregation, context, span);
       const { type } = aggregation.kind === 'value' ? aggregation : aggregation.node;
-      columns.set(aggregation.name, { value: names.take('a', value), type, role: 'aggregation', info: aggregation.info });
+      columns.set(aggregation.name, {
+        value: names.take('a', value),
+        type,
+        role: 'aggregation',
+        info: aggregation.info,
+      });
     }
   }
   const { matching } = parts;
@@ -44,11 +67,20 @@ export function summarize(relation: Relation, aggregations: readonly Aggregation
   return new Relation({
     ...parts,
     from: sql`(select ${list(select)} from ${parts.from}${whereSql(parts.where)}${by})`,
-    where: [], level: checkedLevel(level), columns, event, open: event !== undefined, removed: event ? parts.removed : [], order: undefined, item: undefined, label: undefined, limit: undefined,
+    where: [],
+    level: checkedLevel(level),
+    columns,
+    event,
+    open: event !== undefined,
+    removed: event ? parts.removed : [],
+    order: undefined,
+    item: undefined,
+    label: undefined,
+    limit: undefined,
     matching: matching ?? countSql(parts),
     matched: matched && alias('m', level),
   });
-} // prettier-ignore
+}
 
 /** The same with rows in place of groups, whose own columns come first. */
 export function fold(...given: Parameters<typeof summarize>): Relation {
@@ -65,20 +97,32 @@ export function fold(...given: Parameters<typeof summarize>): Relation {
 /** The types that the field has had, where the node is nothing but a field. */
 function originOf(node: Node, { columns, open, dataset }: Parts): { bits?: number } {
   if (node.kind !== 'column') return {};
-  const bits = columns.get(node.name)?.bits ?? (open && !columns.has(node.name) ? dataset.fields.get(node.name) : undefined);
+  const bits =
+    columns.get(node.name)?.bits ?? (open && !columns.has(node.name) ? dataset.fields.get(node.name) : undefined);
   return bits === undefined ? {} : { bits };
 }
 
 /** Aggregations first, then the expression of them. */
-function computed(aggregation: Aggregation & { readonly kind: 'computed' }, context: ExpressionContext, window: bigint): Value {
+function computed(
+  aggregation: Aggregation & { readonly kind: 'computed' },
+  context: ExpressionContext,
+  window: bigint,
+): Value {
   const parts = new Map(
-    aggregation.parts.flatMap((part) => (part.kind === 'value' ? [[part.name, compileAggregation(part, context, window)] as const] : [])),
+    aggregation.parts.flatMap((part) =>
+      part.kind === 'value' ? [[part.name, compileAggregation(part, context, window)] as const] : [],
+    ),
   );
   return compile(aggregation.node, { ...context, column: (name) => parts.get(name) });
 }
 
 /** arg_max and arg_min: of equal rows the last and the first. Returns the event when all of it is taken. */
-function takeRow({ context, parts }: Relation, aggregation: Aggregation & { readonly kind: 'row' }, names: Names, columns: Map<string, Made>): EventSql | undefined {
+function takeRow(
+  { context, parts }: Relation,
+  aggregation: Aggregation & { readonly kind: 'row' },
+  names: Names,
+  columns: Map<string, Made>,
+): EventSql | undefined {
   const { greatest, by, take, info } = aggregation;
   const compared = compile(by.node, context);
   const engine = greatest ? sql`argMaxIf` : sql`argMinIf`;
@@ -87,17 +131,29 @@ function takeRow({ context, parts }: Relation, aggregation: Aggregation & { read
   if (!facet) context.missing(by.name);
   const there = facet ? sql`isNotNull(${facet})` : sql`false`;
   // Compare by the value, then by time and row id: unique, so that all columns come from the same row.
-  const order = list([facet ? sql`assumeNotNull(${facet})` : sql`0`, ...(parts.event ? [parts.event.time, parts.event.rowId] : [])]);
+  const order = list([
+    facet ? sql`assumeNotNull(${facet})` : sql`0`,
+    ...(parts.event ? [parts.event.time, parts.event.rowId] : []),
+  ]);
   const from = (value: Sql): Sql => sql`${engine}(tuple(${value}), tuple(${order}), ${there}).1`;
   const add = ({ name, node }: Column, value: Value): void => {
-    const facets = Object.fromEntries(facetsOf(value).map(([kind, taken]) => [kind, sql`if(countIf(${there}) = 0, null, ${from(taken)})`]));
-    columns.set(name, { ...originOf(node, parts), value: names.take('a', { facets }), type: node.type, role: 'aggregation', info });
+    const facets = Object.fromEntries(
+      facetsOf(value).map(([kind, taken]) => [kind, sql`if(countIf(${there}) = 0, null, ${from(taken)})`]),
+    );
+    columns.set(name, {
+      ...originOf(node, parts),
+      value: names.take('a', { facets }),
+      type: node.type,
+      role: 'aggregation',
+      info,
+    });
   };
   add(by, compared);
   if (take !== '*') {
     for (const column of take) add(column, compile(column.node, context));
     return undefined;
   }
-  for (const [name, made] of parts.columns) if (!columns.has(name)) add({ name, node: { kind: 'column', type: made.type, name } }, made.value);
+  for (const [name, made] of parts.columns)
+    if (!columns.has(name)) add({ name, node: { kind: 'column', type: made.type, name } }, made.value);
   return parts.event && mapEvent(parts.event, (part) => names.add('e', from(part)));
-} // prettier-ignore
+}

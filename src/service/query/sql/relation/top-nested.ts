@@ -21,29 +21,50 @@ export function topNested(relation: Relation, levels: readonly NestedLevel[], wi
     const on = (by: readonly Key[]): JoinKey[] => by.map((key) => ({ left: column(key), right: column(key) }));
     const groups = keys.slice(0, n + 1).map((key) => ({ ...key, node: column(key) }));
     const largest = firstOfEach(summarize(rows, [level.aggregation], groups, window), level, outer);
-    result = result === undefined ? largest : join(largest, result, { how: 'inner', keys: on(outer), dropped: outer.map(({ name }) => name) });
-    if (n < levels.length - 1) rows = join(rows, largest, { how: 'leftsemi', keys: on(keys.slice(0, n + 1)), dropped: [] });
+    result =
+      result === undefined
+        ? largest
+        : join(largest, result, { how: 'inner', keys: on(outer), dropped: outer.map(({ name }) => name) });
+    if (n < levels.length - 1)
+      rows = join(rows, largest, { how: 'leftsemi', keys: on(keys.slice(0, n + 1)), dropped: [] });
   }
   const names = levels.flatMap(({ key, aggregation }) => [key.name, aggregation.name]);
   const { columns } = result!.parts;
-  return sorted(new Relation({ ...result!.parts, columns: new Map(names.map((name) => [name, columns.get(name)!])) }), levels);
-} // prettier-ignore
+  return sorted(
+    new Relation({ ...result!.parts, columns: new Map(names.map((name) => [name, columns.get(name)!])) }),
+    levels,
+  );
+}
 
 /** The first groups in each of the outer ones. */
 function firstOfEach(groups: Relation, { count, aggregation, desc }: NestedLevel, outer: readonly Key[]): Relation {
   const rows = sorted(groups, [{ aggregation, desc }]);
   const { parts } = rows;
   const names = new Names(checkedLevel(parts.level + 1));
-  const columns = new Map([...parts.columns].map(([name, made]): [string, Made] => [name, { ...made, value: names.take('c', made.value) }]));
+  const columns = new Map(
+    [...parts.columns].map(([name, made]): [string, Made] => [name, { ...made, value: names.take('c', made.value) }]),
+  );
   const by = outer.flatMap(({ name }) => facetsOf(parts.columns.get(name)!.value).map(([, facet]) => facet));
   const limit = by.length === 0 ? sql` limit ${count}` : sql` limit ${count} by ${list(by)}`;
   return new Relation({
-    ...parts, columns, level: parts.level + 1, where: [], order: undefined, limit: undefined, matched: undefined, item: undefined,
+    ...parts,
+    columns,
+    level: parts.level + 1,
+    where: [],
+    order: undefined,
+    limit: undefined,
+    matched: undefined,
+    item: undefined,
     from: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${orderSql(parts)}${outer.length > 0 && by.length === 0 ? NOTHING : limit})`,
   });
-} // prettier-ignore
+}
 
 const sorted = (rows: Relation, levels: readonly Pick<NestedLevel, 'aggregation' | 'desc'>[]): Relation =>
   rows.sort(
-    levels.map(({ aggregation: { name, type }, desc }) => ({ node: { kind: 'column', type, name }, name, desc, nullsFirst: false })),
+    levels.map(({ aggregation: { name, type }, desc }) => ({
+      node: { kind: 'column', type, name },
+      name,
+      desc,
+      nullsFirst: false,
+    })),
   );

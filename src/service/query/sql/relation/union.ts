@@ -11,9 +11,14 @@ import { oneRequired } from '../../values/value.ts';
 import type { OwnMap } from '../../../engine/own-columns.ts';
 
 const TYPES: Readonly<Record<Kind, Sql>> = {
-  int: sql`'Nullable(Int64)'`, real: sql`'Nullable(Float64)'`, string: sql`'Nullable(String)'`, bool: sql`'Nullable(Bool)'`,
-  datetime: sql`'Nullable(DateTime64(9, ''UTC''))'`, timespan: sql`'Nullable(Int64)'`, json: sql`'Nullable(String)'`,
-}; // prettier-ignore
+  int: sql`'Nullable(Int64)'`,
+  real: sql`'Nullable(Float64)'`,
+  string: sql`'Nullable(String)'`,
+  bool: sql`'Nullable(Bool)'`,
+  datetime: sql`'Nullable(DateTime64(9, ''UTC''))'`,
+  timespan: sql`'Nullable(Int64)'`,
+  json: sql`'Nullable(String)'`,
+};
 
 export interface UnionOptions {
   readonly inner: boolean;
@@ -24,14 +29,17 @@ export interface UnionOptions {
 export function union(relations: readonly Relation[], options: UnionOptions): Relation {
   const [only] = relations;
   if (relations.length === 1 && options.source === undefined) return only!;
-  return relations.every(isEvents) && !options.inner ? unionOfEvents(relations, options) : unionOfRows(relations.map(flat), options);
+  return relations.every(isEvents) && !options.inner
+    ? unionOfEvents(relations, options)
+    : unionOfRows(relations.map(flat), options);
 }
 
 /** Events as they are stored, but for conditions. */
 const isEvents = ({ parts: { event, open, columns, removed, limit } }: Relation): boolean =>
   isStored(event) && open && columns.size === 0 && removed.length === 0 && limit === undefined;
 
-const labelOf = ({ parts: { label, dataset, environment } }: Relation): Sql => label ?? environment.params.string(dataset.name);
+const labelOf = ({ parts: { label, dataset, environment } }: Relation): Sql =>
+  label ?? environment.params.string(dataset.name);
 
 function mergedDataset(datasets: readonly Dataset[]): Dataset {
   const fields = new Map<string, number>();
@@ -52,34 +60,46 @@ function unionOfEvents(relations: readonly Relation[], { source }: UnionOptions)
   const carried = carriedColumns(relations.map((relation) => relation.parts));
   const parts = relations.map((relation, n) => {
     const { from, where } = relation.parts;
-    const own = [labelOf(relation), ...carried.cells[n]!].map((cell, at) => sql`${cell} as ${at === 0 ? label : carried.names[at - 1]!}`);
+    const own = [labelOf(relation), ...carried.cells[n]!].map(
+      (cell, at) => sql`${cell} as ${at === 0 ? label : carried.names[at - 1]!}`,
+    );
     return sql`select ${list([...wholeMaps(relation.parts), ...own])}, j, _time, _sysTime, _rowId from ${from}${whereSql(where)}`;
   });
   const [first] = relations;
   return new Relation({
     ...first!.parts,
     dataset: mergedDataset(relations.map((relation) => relation.parts.dataset)),
-    from: sql`(${joinSql(parts, sql` union all `)})`, where: [], event: { ...TABLE_EVENT, own: carried.own }, order: undefined, matching: undefined, level: 1, label,
+    from: sql`(${joinSql(parts, sql` union all `)})`,
+    where: [],
+    event: { ...TABLE_EVENT, own: carried.own },
+    order: undefined,
+    matching: undefined,
+    level: 1,
+    label,
     columns: new Map(source === undefined ? [] : [labelColumn(source, label)]),
   });
-} // prettier-ignore
+}
 
 function unionOfRows(relations: readonly Relation[], { inner, source }: UnionOptions): Relation {
   const all = relations.map(({ parts }) => parts.columns);
   const level = checkedLevel(Math.max(...relations.map(({ parts }) => parts.level)) + 1);
   const letter = String.fromCharCode(96 + level);
-  const names = [...new Set(all.flatMap((columns) => [...columns.keys()]))].filter((name) => !inner || all.every((columns) => columns.has(name)));
+  const names = [...new Set(all.flatMap((columns) => [...columns.keys()]))].filter(
+    (name) => !inner || all.every((columns) => columns.has(name)),
+  );
   const columns = new Map<string, Made>();
   /** What each branch selects, in the order of the columns. */
   const cells: ((columns: ReadonlyMap<string, Made>) => Sql)[] = [];
   for (const name of names) {
     const found = all.flatMap((made) => made.get(name) ?? []);
     const kinds = KINDS.filter((kind) => found.some(({ value }) => value.facets[kind]));
-    const facets = Object.fromEntries(kinds.map((kind) => {
-      const cell = alias(`c${letter}`, cells.length);
-      cells.push((made) => sql`cast(${made.get(name)?.value.facets[kind] ?? sql`null`}, ${TYPES[kind]}) as ${cell}`);
-      return [kind, cell];
-    })); // prettier-ignore
+    const facets = Object.fromEntries(
+      kinds.map((kind) => {
+        const cell = alias(`c${letter}`, cells.length);
+        cells.push((made) => sql`cast(${made.get(name)?.value.facets[kind] ?? sql`null`}, ${TYPES[kind]}) as ${cell}`);
+        return [kind, cell];
+      }),
+    );
     const types = new Set(found.map(({ type }) => type));
     columns.set(name, { value: { facets }, type: types.size === 1 ? found[0]!.type : 'dynamic', role: 'row' });
   }
@@ -97,9 +117,18 @@ function unionOfRows(relations: readonly Relation[], { inner, source }: UnionOpt
   return new Relation({
     ...first!.parts,
     dataset: mergedDataset(relations.map((relation) => relation.parts.dataset)),
-    from: sql`(${joinSql(branches, sql` union all `)})`, where: [], level, columns, order: orderOf(columns), item, label, limit: undefined, matching: undefined, matched: undefined,
+    from: sql`(${joinSql(branches, sql` union all `)})`,
+    where: [],
+    level,
+    columns,
+    order: orderOf(columns),
+    item,
+    label,
+    limit: undefined,
+    matching: undefined,
+    matched: undefined,
   });
-} // prettier-ignore
+}
 
 /** Cells of this kind that a union carries at most, all tables together: their SQL is bounded. */
 const MOST_CELLS = 320;
@@ -131,7 +160,9 @@ function carriedColumns(tables: readonly Parts[]): Carried {
         const known = counts.get(id) ?? { field, map, tables: 0 };
         counts.set(id, { ...known, tables: known.tables + 1 });
       }
-  const chosen = [...counts.values()].sort((a, b) => b.tables - a.tables).slice(0, Math.floor(MOST_CELLS / tables.length));
+  const chosen = [...counts.values()]
+    .sort((a, b) => b.tables - a.tables)
+    .slice(0, Math.floor(MOST_CELLS / tables.length));
   const own = new Map<string, OwnSql>();
   const names = chosen.map(({ field, map }, n) => {
     const name = alias('own', n);

@@ -37,7 +37,12 @@ export const contentFaults: readonly Fault[] = [
       [`${CONTENT}#isUntouched`]:
         (real: Content['isUntouched']): Content['isUntouched'] =>
         (fileSystem, fd, { identity, startAt, offset, tail }) =>
-          real(fileSystem, fd, { identity: tail.length === 64 ? { ...identity, headLength: 0 } : identity, startAt, offset, tail }),
+          real(fileSystem, fd, {
+            identity: tail.length === 64 ? { ...identity, headLength: 0 } : identity,
+            startAt,
+            offset,
+            tail,
+          }),
     },
   },
   {
@@ -70,7 +75,9 @@ export const contentFaults: readonly Fault[] = [
             const [fileSystem, { identity }] = this.#given;
             if (identity.headLength === 0) return 'different';
             // A stream of which nothing was read agrees with all that begins as it does.
-            return new Real(fileSystem, { ...this.#nothingRead }, undefined).step(fd, Infinity, 1) === 'same' ? 'same' : 'different';
+            return new Real(fileSystem, { ...this.#nothingRead }, undefined).step(fd, Infinity, 1) === 'same'
+              ? 'same'
+              : 'different';
           }
 
           get #nothingRead(): ConstructorParameters<Comparison>[1] {
@@ -124,7 +131,10 @@ export const contentFaults: readonly Fault[] = [
     schedule: 'generation of which nothing was read took the copy of another one that began alike',
     hooks: {
       'sources/file/observe/saved-files.ts#SavedFiles': (Real: SavedFiles['SavedFiles']): SavedFiles['SavedFiles'] =>
-        method(Real, 'factsOf', (_, factsOf, record, there) => ({ ...factsOf(record, there), content: 'same' as const })),
+        method(Real, 'factsOf', (_, factsOf, record, there) => ({
+          ...factsOf(record, there),
+          content: 'same' as const,
+        })),
     },
   },
   {
@@ -143,12 +153,16 @@ export const contentFaults: readonly Fault[] = [
   {
     name: 'a stream whose first bytes the lane is taking counts as unread',
     include: alone,
-    schedule: 'copy of a file that the lane was taking was read as an older file that began alike, of which nothing had been read',
+    schedule:
+      'copy of a file that the lane was taking was read as an older file that began alike, of which nothing had been read',
     hooks: {
       'sources/file/known/tracked-file.ts#isUnread':
         (): TrackedFiles['isUnread'] =>
         ({ disk, stream }) =>
-          disk.place !== 'matched' && disk.place !== 'aside' && disk.fd === undefined && stream.offset === stream.startAt,
+          disk.place !== 'matched' &&
+          disk.place !== 'aside' &&
+          disk.fd === undefined &&
+          stream.offset === stream.startAt,
     },
   },
   {
@@ -188,7 +202,8 @@ export const contentFaults: readonly Fault[] = [
   {
     name: 'NULs that a file ends in are its unfinished line',
     include: alone,
-    schedule: 'NULs that a file ends in were sent as its unfinished line, and what was written in their place was not read',
+    schedule:
+      'NULs that a file ends in were sent as its unfinished line, and what was written in their place was not read',
     hooks: {
       'sources/file/known/nul-runs.ts#findNulRun':
         (): NulRuns['findNulRun'] =>

@@ -16,7 +16,11 @@ export const [alone, withRotated] = ['*.log', '*.log*'];
 
 type Given<T, K extends keyof T> = T[K] extends (...given: infer A) => unknown ? A : never;
 type Result<T, K extends keyof T> = T[K] extends (...given: never) => infer R ? R : never;
-type Act<T, K extends keyof T> = (self: T, real: (...given: Given<T, K>) => Result<T, K>, ...given: Given<T, K>) => Result<T, K>;
+type Act<T, K extends keyof T> = (
+  self: T,
+  real: (...given: Given<T, K>) => Result<T, K>,
+  ...given: Given<T, K>
+) => Result<T, K>;
 
 /** Has `act` in the place of one method of a class, for all who use it; it is given the real one. */
 export function method<T extends object, K extends keyof T, C extends { readonly prototype: T }>(

@@ -27,7 +27,9 @@ export const followingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'deleted file was given up for a new one that began alike, because nothing of it had been read',
     hooks: {
-      'sources/file/act/change-handler.ts#ChangeHandler': (Real: ChangeHandler['ChangeHandler']): ChangeHandler['ChangeHandler'] =>
+      'sources/file/act/change-handler.ts#ChangeHandler': (
+        Real: ChangeHandler['ChangeHandler'],
+      ): ChangeHandler['ChangeHandler'] =>
         class extends Real {
           readonly #descriptors: ConstructorParameters<ChangeHandler['ChangeHandler']>[0]['descriptors'];
 
@@ -139,7 +141,9 @@ export const followingFaults: readonly Fault[] = [
             super({ ...options, fileSystem: { ...options.fileSystem, readdir: () => [] } });
           }
         },
-      'sources/file/observe/copy-matcher.ts#CopyMatcher': (Real: CopyMatcher['CopyMatcher']): CopyMatcher['CopyMatcher'] =>
+      'sources/file/observe/copy-matcher.ts#CopyMatcher': (
+        Real: CopyMatcher['CopyMatcher'],
+      ): CopyMatcher['CopyMatcher'] =>
         class extends Real {
           constructor(options: ConstructorParameters<CopyMatcher['CopyMatcher']>[0]) {
             super({ ...options, fileSystem: { ...options.fileSystem, readdir: () => [] } });
@@ -167,7 +171,9 @@ export const followingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'file that was truncated twice counted nothing of what a scan had seen in between',
     hooks: {
-      'sources/file/act/change-handler.ts#ChangeHandler': (Real: ChangeHandler['ChangeHandler']): ChangeHandler['ChangeHandler'] =>
+      'sources/file/act/change-handler.ts#ChangeHandler': (
+        Real: ChangeHandler['ChangeHandler'],
+      ): ChangeHandler['ChangeHandler'] =>
         method(Real, 'handle', (_, handle, decision) => {
           isApplying = true;
           try {
@@ -191,7 +197,9 @@ export const followingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'file that was closed when it was deleted took its open batch along',
     hooks: {
-      'sources/file/known/stream-identities.ts#StreamIdentities': (Real: Identities['StreamIdentities']): Identities['StreamIdentities'] =>
+      'sources/file/known/stream-identities.ts#StreamIdentities': (
+        Real: Identities['StreamIdentities'],
+      ): Identities['StreamIdentities'] =>
         method(Real, 'noteDeleted', (_, noteDeleted, file) => {
           if (file.disk.place !== 'missing') noteDeleted(file);
         }),
@@ -236,7 +244,10 @@ export const followingFaults: readonly Fault[] = [
     name: 'a stop does not read deleted files to their ends',
     include: alone,
     schedule: 'file deleted between the last scan and a stop was not read to its end',
-    hooks: { 'sources/file/read/finish-deleted.ts#finishDeleted': (): FinishDeleted['finishDeleted'] => () => Promise.resolve() },
+    hooks: {
+      'sources/file/read/finish-deleted.ts#finishDeleted': (): FinishDeleted['finishDeleted'] => () =>
+        Promise.resolve(),
+    },
   },
   {
     name: 'what was read of a file is not looked for in compressed files',
@@ -246,7 +257,9 @@ export const followingFaults: readonly Fault[] = [
       'sources/file/compressed/compressed-reader.ts#CompressedReader': (
         Real: CompressedReader['CompressedReader'],
       ): CompressedReader['CompressedReader'] =>
-        method(Real, 'reread', (self, reread, span, lane) => (self.has(span.stream) ? reread(span, lane) : Promise.resolve(span.from))),
+        method(Real, 'reread', (self, reread, span, lane) =>
+          self.has(span.stream) ? reread(span, lane) : Promise.resolve(span.from),
+        ),
     },
   },
 ];

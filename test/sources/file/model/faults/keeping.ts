@@ -43,8 +43,9 @@ export const keepingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'unfinished line of a deleted file waited for its time, and went with a kill',
     hooks: {
-      'batcher/keep/deleted-files.ts#DeletedFiles': (Real: DeletedFiles['DeletedFiles']): DeletedFiles['DeletedFiles'] =>
-        method(Real, 'flush', () => {}),
+      'batcher/keep/deleted-files.ts#DeletedFiles': (
+        Real: DeletedFiles['DeletedFiles'],
+      ): DeletedFiles['DeletedFiles'] => method(Real, 'flush', () => {}),
     },
   },
   {
@@ -52,7 +53,9 @@ export const keepingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'batch that was delivered and not saved lost its key with one of its files',
     hooks: {
-      'batcher/keep/deleted-files.ts#DeletedFiles': (Real: DeletedFiles['DeletedFiles']): DeletedFiles['DeletedFiles'] =>
+      'batcher/keep/deleted-files.ts#DeletedFiles': (
+        Real: DeletedFiles['DeletedFiles'],
+      ): DeletedFiles['DeletedFiles'] =>
         method(Real, 'keep', (_, keep, stream) => {
           keep(stream);
           skipsSave = true;
@@ -87,7 +90,8 @@ export const keepingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'file deleted between the last scan and a stop was not read to its end',
     hooks: {
-      'batcher/store.ts#Positions': (Real: Positions['Positions']): Positions['Positions'] => method(Real, 'commit', () => {}),
+      'batcher/store.ts#Positions': (Real: Positions['Positions']): Positions['Positions'] =>
+        method(Real, 'commit', () => {}),
     },
   },
   {
@@ -109,7 +113,9 @@ export const keepingFaults: readonly Fault[] = [
     hooks: {
       'batcher/store.ts#Positions': (Real: Positions['Positions']): Positions['Positions'] =>
         method(Real, 'commit', (_, commit, batches) => {
-          const [written, others] = [true, false].map((isWritten) => batches.filter(({ state }) => (state === 'writing') === isWritten));
+          const [written, others] = [true, false].map((isWritten) =>
+            batches.filter(({ state }) => (state === 'writing') === isWritten),
+          );
           commit(others!);
           // They are committed before they are sent.
           queueMicrotask(() => written!.forEach((batch) => (batch.isCommitted = false)));

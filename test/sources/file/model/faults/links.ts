@@ -19,8 +19,12 @@ export const linkFaults: readonly Fault[] = [
             super({ ...options, fileSystem: { ...options.fileSystem, realPath: () => undefined } });
           }
 
-          override locate(record: Parameters<InstanceType<SavedFiles>['locate']>[0]): ReturnType<InstanceType<SavedFiles>['locate']> {
-            return super.locate(record.identity ? { ...record, identity: { ...record.identity, realPath: record.path } } : record);
+          override locate(
+            record: Parameters<InstanceType<SavedFiles>['locate']>[0],
+          ): ReturnType<InstanceType<SavedFiles>['locate']> {
+            return super.locate(
+              record.identity ? { ...record, identity: { ...record.identity, realPath: record.path } } : record,
+            );
           }
         },
     },
@@ -41,7 +45,9 @@ export const linkFaults: readonly Fault[] = [
     include: LINKS,
     schedule: 'log behind a link that was rotated twice between two looks was not read',
     hooks: {
-      'sources/file/scan/rotated-names.ts#FolderNames': (Real: RotatedNames['FolderNames']): RotatedNames['FolderNames'] =>
+      'sources/file/scan/rotated-names.ts#FolderNames': (
+        Real: RotatedNames['FolderNames'],
+      ): RotatedNames['FolderNames'] =>
         method(Real, 'beside', (self, _, { firstPath }) =>
           self.extending(firstPath).map((found) => ({ found, of: { firstPath, realPath: firstPath } })),
         ),
