@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { lineAt, listFiles, readText } from './files.ts';
 
-const MOST = 100;
+const MOST = 90;
 
 const PHRASES =
   /\b(?:what (?:is|was|are|were|has|had|cannot|may|can|will|must)|told|said|stands?|(?:is|are|was|were) none|in vain|under way)\b/gi;

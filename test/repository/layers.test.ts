@@ -183,9 +183,14 @@ test.each([
     'src/agent/part: more than 15 files',
   ],
   [
-    'a file of 301 lines',
-    { 'src/core/long.ts': `export const long = 1;\n${'\n'.repeat(300)}` },
-    'src/core/long.ts: more than 300 lines',
+    'a file of 351 lines',
+    { 'src/core/long.ts': `export const long = 1;\n${'\n'.repeat(350)}` },
+    'src/core/long.ts: more than 350 lines',
+  ],
+  [
+    'a kept line outside the tables of data',
+    { 'test/long.test.ts': ['// prettier', 'ignore\nconst long = 1;\n'].join('-') },
+    'test/long.test.ts:1: prettier-ignore',
   ],
 ])('layering names %s', (_name, files: Record<string, string>, wanted) => {
   expect(violationsWith(files).join('\n')).toContain(wanted);
