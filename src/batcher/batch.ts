@@ -2,8 +2,7 @@
 import type { Block, Region, Span, StreamRange } from '../core/block.ts';
 import { MAX_SPAN_GROUPS, MAX_SPAN_READS } from './limits.ts';
 import { keyFrom } from '../core/sink.ts';
-import { addSums } from '../core/sums.ts';
-import { NO_TAIL, tailOf } from '../core/tail.ts';
+import { addSums, NO_TAIL, tailOf } from '../core/sums.ts';
 import type { StoredBatch, StoredSpan } from '../state/database/stored-batch.ts';
 import { groupsIn, positionsOf, streamRange, streamTail, sumOf } from './block-events.ts';
 import type { Accounting } from './accounting.ts';

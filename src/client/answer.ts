@@ -2,7 +2,6 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { messageOf } from '../core/errors.ts';
 import type { NamedFailure } from '../core/sink.ts';
-import { parseObject } from '../json/numbers.ts';
 
 const QUOTED_CHARACTERS = 200;
 
@@ -18,12 +17,18 @@ export const shorten = (text: string, characters: number): string =>
 
 /** The `message` of a JSON error body, else the title or the words of the body. */
 function messageIn(body: string): string {
+  const parsed = parseJson(body);
+  if (parsed === undefined) return pageText(body);
+  const message = parsed?.['message'];
+  return typeof message === 'string' ? message : '';
+}
+
+/** Undefined for what is no JSON; a number, text or list has none of the names that an object has. */
+export function parseJson(text: string): Readonly<Record<string, unknown>> | null | undefined {
   try {
-    const parsed: unknown = JSON.parse(body);
-    const message = (parsed as { message?: unknown } | null)?.message;
-    return typeof message === 'string' ? message : '';
+    return JSON.parse(text) as Readonly<Record<string, unknown>> | null;
   } catch {
-    return pageText(body);
+    return undefined;
   }
 }
 
@@ -195,8 +200,8 @@ export interface IngestReply {
 
 /** The reply's counts, or undefined where it is no valid ingest result. */
 export function readIngestResult(body: string): IngestReply | undefined {
-  const reply = parseObject(body);
-  if (!reply) return undefined;
+  const reply = parseJson(body);
+  if (reply === undefined || reply === null) return undefined;
   const count = (name: string): number | undefined => {
     const value = reply[name];
     return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;

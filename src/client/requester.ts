@@ -3,7 +3,7 @@ import { messageOf } from '../core/errors.ts';
 import { hideSecretsIn } from '../core/text/hide-secrets.ts';
 import { CLIENT_MAX_ASKED_WAIT_MS } from './limits.ts';
 import { version } from '../core/version.ts';
-import { askedDelayMs, describeAnswer } from './answer.ts';
+import { askedDelayMs, describeAnswer, parseJson } from './answer.ts';
 import { ClientError, type ClientErrorCode, codeOfStatus } from './client-error.ts';
 import { describeFailure, type SettingNames } from './failure.ts';
 import type { Http, HttpAnswer, HttpRequest } from './http.ts';
@@ -140,15 +140,7 @@ function refusal(
     target === undefined
       ? describeAnswer(status, text)
       : `HTTP ${status}, which leads to ${target}; redirects are not followed`;
-  return new ClientError(code, hide(what), { method, url, status, body: parsed(text), fix });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return new ClientError(code, hide(what), { method, url, status, body: parseJson(text), fix });
 }
 
 /** The error of a request without an answer. */

@@ -3,8 +3,7 @@
  * persisted before its first use, so that a recreated file or a second run never repeats an idempotency key.
  */
 import type { Behind, Tail } from './block.ts';
-import type { ContentPoint } from './sums.ts';
-import { NO_TAIL } from './tail.ts';
+import { type ContentPoint, NO_TAIL } from './sums.ts';
 
 /** Begins the path of a journal's stream, before the name of its sequence. */
 export const JOURNAL_PATH = 'journal:';

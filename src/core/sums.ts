@@ -1,6 +1,10 @@
 /**
- * Content sums (kernel/content-sum.ts) without their bytes: the sum over a stretch of a stream is that of its parts, added.
+ * Checksums by which bytes are recognised: the tail before a position, and content sums (kernel/content-sum.ts) without their bytes: the
+ * sum over a stretch of a stream is that of its parts, added.
  */
+import { crc32 } from 'node:zlib';
+import type { Tail } from './block.ts';
+import { TAIL_BYTES } from './limits.ts';
 
 /** Sums are whole numbers below this; they and their sums are exact in a double. */
 export const CONTENT_SUM_MODULUS = 2 ** 52;
@@ -48,4 +52,12 @@ function leastMissed(points: readonly ContentPoint[]): number {
     found = index;
   }
   return found;
+}
+
+export const NO_TAIL: Tail = { length: 0, crc: 0 };
+
+/** Length and checksum of the last of these bytes, which end at the position; made alike wherever they are taken, as they are compared. */
+export function tailOf(bytes: Buffer): Tail {
+  const last = bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
+  return last.length === 0 ? NO_TAIL : { length: last.length, crc: crc32(last) };
 }

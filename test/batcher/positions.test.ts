@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import type { Block } from '../../src/core/block.ts';
-import { addSums } from '../../src/core/sums.ts';
-import { NO_TAIL } from '../../src/core/tail.ts';
+import { addSums, NO_TAIL } from '../../src/core/sums.ts';
 import { Mark } from '../../src/state/database/marks.ts';
 import { blockOf, makeRig, type Rig, marksAt } from './blocks.ts';
 

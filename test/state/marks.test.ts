@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAX_MARK_POINTS } from '../../src/state/limits.ts';
-import { NO_TAIL } from '../../src/core/tail.ts';
+import { NO_TAIL } from '../../src/core/sums.ts';
 import { Mark } from '../../src/state/database/marks.ts';
 import { span } from './batches.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';

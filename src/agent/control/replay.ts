@@ -9,7 +9,7 @@ import { addTo } from '../../telemetry/delivery-stats.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { sinkOf } from '../../core/owner.ts';
-import { NO_TAIL } from '../../core/tail.ts';
+import { NO_TAIL } from '../../core/sums.ts';
 import type { DeadLetters, Letter } from '../../state/dead-letters.ts';
 import type { SinkPipeline } from '../build/sink-pipeline.ts';
 

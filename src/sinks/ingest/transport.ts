@@ -1,7 +1,8 @@
 /**
  * The connections to one address: straight or through a proxy, plain or TLS. They are renewed as a whole after five minutes, when a
  * certificate file changed, and when a request found no connection in time, so that whatever changed around the agent (names, certificates,
- * routes) takes effect; requests in flight end on the old ones.
+ * routes) takes effect; requests in flight end on the old ones. A request has one timeout from the first byte to the answer's last, a
+ * bounded answer, and follows no redirect.
  */
 import type { SecureContext } from 'node:tls';
 import type { TlsFiles } from '../../config/values.ts';
@@ -9,11 +10,30 @@ import { readTlsFiles, systemAuthorities, tlsStampOf } from '../../config/connec
 import type { Clock } from '../../core/time/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { MAX_CONNECT_MS } from '../../core/limits.ts';
-import { IDLE_CONNECTION_MS, MAX_CONNECTION_AGE_MS, MAX_IDLE_CONNECTION_MS } from './limits.ts';
+import { IDLE_CONNECTION_MS, MAX_ANSWER_BYTES, MAX_CONNECTION_AGE_MS, MAX_IDLE_CONNECTION_MS } from './limits.ts';
 import type { Log } from '../../core/log.ts';
-import { type Exchanged, exchange, type Request } from './exchange.ts';
+import type { Answer } from './classify.ts';
+import { flattenHeaders, unpack } from '../../client/answer.ts';
+import { describeFailure } from '../../client/failure.ts';
 import { Connections } from './http/connections.ts';
-import type { Dispatcher } from './http/dispatcher.ts';
+import type { DispatchController, DispatchHandler, Dispatcher } from './http/dispatcher.ts';
+
+export interface Request {
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** A client certificate is configured. */
+  readonly hasCert?: boolean;
+}
+
+export interface Exchanged {
+  readonly answer: Answer;
+  /** False when no connection took the request. */
+  readonly started: boolean;
+  /** No answer came, and the service may have the whole request. */
+  readonly mayBeStored: boolean;
+}
 
 export interface TransportOptions {
   /** Id of the sink, for the log. */
@@ -195,4 +215,85 @@ export class Transport {
     await dispatcher.destroy();
     this.#dispatchers.delete(dispatcher);
   }
+}
+
+/** Posts the request over a dispatcher. Rejects only when `signal` aborts; every failure is an answer of its own. */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: Request,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Exchanged> {
+  return new Promise((resolve, reject) => {
+    let controller: DispatchController | undefined;
+    let givenUp: Error | undefined;
+    let status = 0;
+    let headers: Record<string, string> = {};
+    // Grows twofold: an answer that comes byte by byte would be as many objects.
+    let body = Buffer.alloc(0);
+    let length = 0;
+
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    };
+    const answer = (given: Answer): void => {
+      end();
+      const mayBeStored = given.kind === 'failure' && controller !== undefined && controller.isSent !== false;
+      resolve({ answer: given, started: controller !== undefined, mayBeStored });
+    };
+    const answerSoFar = () => {
+      const plain = unpack(body.subarray(0, length), headers['content-encoding'], MAX_ANSWER_BYTES);
+      if ('bytes' in plain) answer({ kind: 'answer', status, headers, body: plain.bytes.toString('utf8') });
+      else answer({ kind: 'answer', status, headers, body: plain.problem });
+    };
+    /** Aborts now, or as soon as a waiting request gets a connection. */
+    const giveUp = (reason: Error): void => {
+      givenUp = reason;
+      controller?.abort(reason);
+    };
+    const stop = (): void => {
+      end();
+      const reason = signal.reason instanceof Error ? signal.reason : new Error('stopped');
+      reject(reason);
+      giveUp(reason);
+    };
+    const timer = setTimeout(() => {
+      answer({ kind: 'failure', code: 'E_TIMEOUT', message: `no complete answer within ${timeoutMs} ms` });
+      giveUp(new Error('timeout'));
+    }, timeoutMs);
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+
+    const handler: DispatchHandler = {
+      onRequestStart(started) {
+        if (givenUp) started.abort(givenUp);
+        else controller = started;
+      },
+      onResponseStart(_controller, statusCode, answered) {
+        if (statusCode < 200) return;
+        status = statusCode;
+        headers = flattenHeaders(answered);
+      },
+      onResponseData(_controller, chunk) {
+        if (length + chunk.length > body.length)
+          body = Buffer.concat([body], Math.max(2 * body.length, length + chunk.length));
+        body.set(chunk, length);
+        length += chunk.length;
+        if (length <= MAX_ANSWER_BYTES) return;
+        // The rest is not read: the connection is given up.
+        answerSoFar();
+        giveUp(new Error('the answer is too long'));
+      },
+      onResponseEnd: answerSoFar,
+      onResponseError(_controller, error) {
+        answer({ kind: 'failure', ...describeFailure(error, request.origin, request.hasCert) });
+      },
+    };
+    try {
+      dispatcher.dispatch({ ...request, method: 'POST' }, handler);
+    } catch (error) {
+      answer({ kind: 'failure', ...describeFailure(error, request.origin, request.hasCert) });
+    }
+  });
 }

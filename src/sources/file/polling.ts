@@ -4,11 +4,10 @@
  */
 import type { FileConfig } from './file-type.ts';
 import type { Lane } from '../../core/block.ts';
-import type { Clock } from '../../core/time/clock.ts';
+import type { Clock, StepDeadline } from '../../core/time/clock.ts';
 import { codeOf } from '../../core/errors.ts';
 import { LOOK_EVERY_MS, CHECK_PAUSE_MS_PER_FILE, NAMES_CHECK_MS } from './limits.ts';
 import type { Rescue } from '../../core/source.ts';
-import type { StepDeadline } from '../../core/time/step-deadline.ts';
 import { type CompressedReader, takeCompressed } from './compressed/compressed-reader.ts';
 import type { Finder } from './scan/finder.ts';
 import type { FileSystem } from './scan/file-system.ts';

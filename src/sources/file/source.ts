@@ -6,7 +6,7 @@
 import type { EventShape, Lane, Span } from '../../core/block.ts';
 import { SCAN_GRACE_MS } from './limits.ts';
 import { newStats, type Source, type SourceContext, type SourceStats, type ListedFile } from '../../core/source.ts';
-import { StepDeadline } from '../../core/time/step-deadline.ts';
+import { StepDeadline } from '../../core/time/clock.ts';
 import type { StreamRecord } from '../../core/stream.ts';
 import type { FileConfig } from './file-type.ts';
 import { type LineShaping, plainLines, shapeOf } from '../framing/line-shaping.ts';

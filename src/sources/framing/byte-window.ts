@@ -5,8 +5,7 @@
 import type { Block, Marks, Region, Tail } from '../../core/block.ts';
 import { TAIL_BYTES } from '../../core/limits.ts';
 import { READ_CHUNK_BYTES } from './limits.ts';
-import { addSums } from '../../core/sums.ts';
-import { tailOf } from '../../core/tail.ts';
+import { addSums, tailOf } from '../../core/sums.ts';
 import { contentSum } from '../../kernel/content-sum.ts';
 import { BYTE_ORDER_MARKS, type Encoding } from '../../parsers/text/encoding.ts';
 

@@ -10,7 +10,7 @@ import { codeOf, TailraceError } from '../../core/errors.ts';
 import { LogLimit } from '../../core/log.ts';
 import { newStats, type Source, type SourceContext } from '../../core/source.ts';
 import { nextBackoffMs } from '../../core/time/backoff.ts';
-import { StepDeadline } from '../../core/time/step-deadline.ts';
+import { StepDeadline } from '../../core/time/clock.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { Cursor } from './entry.ts';
 import { EntryFeed } from './entry-feed.ts';

@@ -2,8 +2,7 @@
 import type { Behind, Tail } from '../../core/block.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
 import type { CompressedEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
-import type { ContentPoint } from '../../core/sums.ts';
-import { NO_TAIL } from '../../core/tail.ts';
+import { type ContentPoint, NO_TAIL } from '../../core/sums.ts';
 import { Mark } from './marks.ts';
 
 export interface Stream {

@@ -1,7 +1,7 @@
 /** When an exchange lets go of its request: its body's memory is filled anew as soon as it has ended. */
 import { expect, test as base } from 'vitest';
 import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
-import { exchange } from '../../../src/sinks/ingest/exchange.ts';
+import { exchange } from '../../../src/sinks/ingest/transport.ts';
 import type { DispatchController, DispatchHandler, Dispatcher } from '../../../src/sinks/ingest/http/dispatcher.ts';
 
 const REQUEST = { origin: 'http://service', path: '/', headers: {}, body: Buffer.from('x') };

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { tailOf } from '../../../src/core/tail.ts';
+import { tailOf } from '../../../src/core/sums.ts';
 import {
   compare,
   CopyComparison,

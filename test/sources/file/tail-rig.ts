@@ -12,7 +12,7 @@ import type { Lane, Region } from '../../../src/core/block.ts';
 import type { Clock } from '../../../src/core/time/clock.ts';
 import type { Log } from '../../../src/core/log.ts';
 import type { PrivateFiles, Rescue } from '../../../src/core/source.ts';
-import { tailOf } from '../../../src/core/tail.ts';
+import { tailOf } from '../../../src/core/sums.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { createFileSource, type FileSource } from '../../../src/sources/file/source.ts';
 import { loadShaping } from '../../../src/sources/framing/line-shaping.ts';

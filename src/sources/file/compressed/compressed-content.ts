@@ -6,7 +6,7 @@ import { codeOf, TailraceError } from '../../../core/errors.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { CompressedEnd, FileIdentity } from '../../../core/stream.ts';
-import { tailOf } from '../../../core/tail.ts';
+import { tailOf } from '../../../core/sums.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import type { CompressedFile } from './compressed-files.ts';

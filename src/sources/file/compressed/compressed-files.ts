@@ -8,7 +8,7 @@ import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import type { Rescue } from '../../../core/source.ts';
 import { FORGET_AFTER_MS } from '../limits.ts';
 import type { CompressedEnd, FileIdentity, StreamRecord, StreamStore } from '../../../core/stream.ts';
-import { NO_TAIL, tailOf } from '../../../core/tail.ts';
+import { NO_TAIL, tailOf } from '../../../core/sums.ts';
 import { compressionOf } from './decompress.ts';
 import { type FileStat, type FileSystem, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';

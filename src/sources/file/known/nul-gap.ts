@@ -10,7 +10,7 @@ import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
-import { tailOf } from '../../../core/tail.ts';
+import { tailOf } from '../../../core/sums.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { readBefore, readHead } from '../scan/peek.ts';

@@ -4,7 +4,7 @@
  */
 import type { Tail } from '../../../core/block.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
-import { tailOf } from '../../../core/tail.ts';
+import { tailOf } from '../../../core/sums.ts';
 import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
 import { GAP_BYTES, MAX_TAIL_NULS, TURN_BYTES } from '../limits.ts';
 import type { FileSystem } from '../scan/file-system.ts';

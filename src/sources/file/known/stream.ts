@@ -2,8 +2,7 @@
 import type { Behind, EventShape, Tail } from '../../../core/block.ts';
 import { GAP_BYTES } from '../limits.ts';
 import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
-import type { ContentPoint } from '../../../core/sums.ts';
-import { NO_TAIL } from '../../../core/tail.ts';
+import { type ContentPoint, NO_TAIL } from '../../../core/sums.ts';
 import type { HeldReads } from '../../framing/lines.ts';
 import type { SuspendedLine } from '../../framing/long-line.ts';
 import { ContentSum } from './content-sum.ts';

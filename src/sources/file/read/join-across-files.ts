@@ -8,7 +8,7 @@ import type { Block, Lane, StreamRange, Tail } from '../../../core/block.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { KEEP_OPEN_MS } from '../limits.ts';
 import { countLost, type Losing } from '../../../core/source.ts';
-import { tailOf } from '../../../core/tail.ts';
+import { tailOf } from '../../../core/sums.ts';
 import { findBom, LONGEST_BOM_BYTES, sumWithBom, type WindowBlock } from '../../framing/byte-window.ts';
 import { countLongLine } from '../../framing/long-line.ts';
 import type { Lines } from '../../framing/lines.ts';

@@ -13,7 +13,7 @@ import {
   SYSLOG_PARTS_BYTES,
   SYSLOG_PENDING_BYTES,
 } from '../limits.ts';
-import { tailOf } from '../../../core/tail.ts';
+import { tailOf } from '../../../core/sums.ts';
 
 const NEWLINE = 10;
 

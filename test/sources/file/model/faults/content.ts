@@ -6,7 +6,7 @@ type CopyMatcher = typeof import('../../../../../src/sources/file/observe/copy-m
 type SavedFiles = typeof import('../../../../../src/sources/file/observe/saved-files.ts');
 type ObserveFile = typeof import('../../../../../src/sources/file/observe/observe-file.ts');
 type TrackedFiles = typeof import('../../../../../src/sources/file/known/tracked-file.ts');
-type Tails = typeof import('../../../../../src/core/tail.ts');
+type Tails = typeof import('../../../../../src/core/sums.ts');
 type NulGaps = typeof import('../../../../../src/sources/file/known/nul-gap.ts');
 type NulRuns = typeof import('../../../../../src/sources/file/known/nul-runs.ts');
 type Comparison = Content['CopyComparison'];
@@ -120,7 +120,7 @@ export const contentFaults: readonly Fault[] = [
     include: alone,
     schedule: 'deleted file was given up for a new one that began alike, because nothing of it had been read',
     hooks: {
-      'core/tail.ts#tailOf':
+      'core/sums.ts#tailOf':
         (real: Tails['tailOf']): Tails['tailOf'] =>
         (...given) => ({ ...real(...given), crc: 0 }),
     },
