@@ -1,10 +1,10 @@
 /** The examples in docs/query-examples.md, from the cases of the functions. */
-import { CASES } from '../src/language/functions/cases.ts';
-import { AGGREGATES_CASES } from '../src/language/functions/aggregates/cases.ts';
+import { CASES } from '../test/language/functions/all.ts';
+import { AGGREGATES_CASES } from '../test/language/functions/aggregates.ts';
 import { AGGREGATES } from '../src/language/functions/aggregates/spec.ts';
 import { SPECS } from '../src/language/functions/specs.ts';
 import { TOPICS } from '../src/language/functions/topics.ts';
-import { writtenCases, type WrittenCase } from '../src/language/function-cases.ts';
+import { writtenCases, type WrittenCase } from '../test/language/function-cases.ts';
 import { writeJson } from '../src/json/numbers.ts';
 import { replaceParts } from './marked-parts.ts';
 

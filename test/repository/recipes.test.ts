@@ -29,9 +29,9 @@ import type { TOYS } from './spec.ts';
 
 export const TOYS_ROWS: Builders<typeof TOYS> = { triple: ofInt((value) => value * 3n) };
 `,
-  [`${TOYS}/cases.ts`]: `/** What toys give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { TOYS } from './spec.ts';
+  ['test/language/functions/toys.ts']: `/** What toys give. */
+import type { FunctionCases } from '../function-cases.ts';
+import type { TOYS } from '../../../src/language/functions/toys/spec.ts';
 
 export const TOYS_CASES: FunctionCases<typeof TOYS> = { triple: [['2', 6], ['long(null)', null]] };
 `,

@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, '../..');
 const COPIED = [
   'src',
   'scripts',
+  'test/language',
   'test/service/hostile',
   'test/support',
   'docs',

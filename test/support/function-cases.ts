@@ -1,10 +1,10 @@
 /** The cases of all functions and aggregations, with their whole texts. */
-import { AGGREGATES_CASES } from '../../src/language/functions/aggregates/cases.ts';
+import { AGGREGATES_CASES } from '../language/functions/aggregates.ts';
 import { AGGREGATES } from '../../src/language/functions/aggregates/spec.ts';
-import { CASES } from '../../src/language/functions/cases.ts';
+import { CASES } from '../language/functions/all.ts';
 import { SPECS } from '../../src/language/functions/specs.ts';
 import { TOPICS } from '../../src/language/functions/topics.ts';
-import { writtenCases } from '../../src/language/function-cases.ts';
+import { writtenCases } from '../language/function-cases.ts';
 
 export const CASES_BY_TOPIC = [
   ...TOPICS.map(({ name }) => [name, writtenCases(SPECS[name], CASES[name])] as const),

@@ -1,6 +1,6 @@
 /**
  * The topics of functions, in the order of the documentation. A topic is one line here and a folder of its name: `spec.ts` says what the functions take
- * and give, `sql.ts` and `rows.ts` how each back end computes them, `cases.ts` what they give. `scripts/generate.ts` writes each room's list of its files.
+ * and give, `sql.ts` and `rows.ts` how each back end computes them, `test/language/functions/` what they give. `scripts/generate.ts` writes each room's list of its files.
  */
 export const TOPICS = [
   { name: 'comparisons', title: 'Comparison and logic', infix: true },

@@ -1,7 +1,7 @@
 /** Functions of queries, with results computed by hand, as literals and as fields of an event. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { apl, refused, rows, values } from './ask.ts';
-import { CASE_EVENT } from '../../../src/language/function-cases.ts';
+import { CASE_EVENT } from '../../language/function-cases.ts';
 import { CASES_BY_TOPIC, plainResult } from '../../support/function-cases.ts';
 import { client, dataset } from './under.ts';
 

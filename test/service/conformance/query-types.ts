@@ -3,7 +3,7 @@
  * 500. Sums of integers are wider than fields, so that results of aggregations are paired, too.
  */
 import { describe, expect, test } from 'vitest';
-import { CASE_EVENT } from '../../../src/language/function-cases.ts';
+import { CASE_EVENT } from '../../language/function-cases.ts';
 import { AGGREGATE_FUNCTIONS, findAggregate } from '../../../src/language/functions/table.ts';
 import { writeJson } from '../../../src/json/numbers.ts';
 import { compileRows } from '../../../src/shaping/rows/program.ts';

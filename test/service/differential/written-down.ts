@@ -1,6 +1,6 @@
 /** Calls of functions whose results were computed by hand: which one is up to chance, and by which of its names it is called. */
 import * as fc from 'fast-check';
-import { CASE_EVENT } from '../../../src/language/function-cases.ts';
+import { CASE_EVENT } from '../../language/function-cases.ts';
 import { FUNCTIONS } from '../../../src/language/functions/table.ts';
 import { readExpression } from '../../../src/language/syntax/expressions.ts';
 import { Parser } from '../../../src/language/syntax/parser.ts';

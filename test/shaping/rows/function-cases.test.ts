@@ -1,6 +1,6 @@
 /** The cases of the functions, computed of a row. */
 import { expect, test } from 'vitest';
-import { CASE_EVENT } from '../../../src/language/function-cases.ts';
+import { CASE_EVENT } from '../../language/function-cases.ts';
 import { compileRows } from '../../../src/shaping/rows/program.ts';
 import { writeJson } from '../../../src/json/numbers.ts';
 import { FUNCTION_CASES } from '../../support/function-cases.ts';

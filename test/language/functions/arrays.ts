@@ -1,6 +1,6 @@
 /** What functions of arrays give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { ARRAYS } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { ARRAYS } from '../../../src/language/functions/arrays/spec.ts';
 
 export const ARRAYS_CASES: FunctionCases<typeof ARRAYS> = {
   array_length: [['dynamic([1, [2, 3]])', 2], ['dynamic([])', 0], ['"x"', null], ['dynamic({"a":1})', null],

@@ -1,6 +1,6 @@
 /** What functions of arrays of numbers give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { SERIES } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { SERIES } from '../../../src/language/functions/series/spec.ts';
 
 const SHORTER = { source: 'the family: as long as the shorter array' };
 

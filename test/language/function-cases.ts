@@ -1,9 +1,9 @@
 /**
- * Results of functions, stated once: `cases.ts` in each topic's folder. Tests hold both engines and the rows to it, and the documentation
+ * Results of functions, stated once: a file a topic in `functions/`. Tests hold both engines and the rows to it, and the documentation
  * prints the first case under each name, and those with a source.
  */
 
-import type { FunctionSpec } from './function-spec.ts';
+import type { FunctionSpec } from '../../src/language/function-spec.ts';
 
 /** Where a rule comes from that is not the language's own, and where the case holds when not in queries and transforms alike. */
 export interface CaseNote {

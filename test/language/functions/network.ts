@@ -1,6 +1,6 @@
 /** What functions of addresses and URLs give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { NETWORK } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { NETWORK } from '../../../src/language/functions/network/spec.ts';
 
 export const NETWORK_CASES: FunctionCases<typeof NETWORK> = {
   parse_ipv4: [['"192.168.1.1/24"', 3_232_235_776], ['"1.2.3.4/33"', null], ['"x/8"', null], ['"10.1.2.3"', 167_838_211]],

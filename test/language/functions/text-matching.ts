@@ -1,6 +1,6 @@
 /** What operators that look into text give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { TEXT_MATCHING } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { TEXT_MATCHING } from '../../../src/language/functions/text-matching/spec.ts';
 
 export const TEXT_MATCHING_CASES: FunctionCases<typeof TEXT_MATCHING> = {
   contains: [['"red fox" contains "FOX"', true], ['gone contains "x"', false], ['text contains "WORLD"', true],

@@ -1,6 +1,6 @@
 /** What functions of sizes give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { SIZES } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { SIZES } from '../../../src/language/functions/sizes/spec.ts';
 
 export const SIZES_CASES: FunctionCases<typeof SIZES> = {
   format_bytes: [['20010332, 2', '19.08 MB', { source: 'Kusto, format_bytes()' }], ['564', '564 Bytes'], ['10332, 1', '10.1 KB'], ['20010332', '19 MB'],

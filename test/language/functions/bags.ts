@@ -1,6 +1,6 @@
 /** What functions of objects and sets give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { BAGS } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { BAGS } from '../../../src/language/functions/bags/spec.ts';
 
 export const BAGS_CASES: FunctionCases<typeof BAGS> = {
   bag_pack: [['"a", 1, "b", "x"', { a: 1, b: 'x' }], ['pack("a\\"b", dynamic([1]))', { 'a"b': [1] }],

@@ -1,6 +1,6 @@
 /** What functions that look at other rows give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { WINDOWS } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { WINDOWS } from '../../../src/language/functions/windows/spec.ts';
 
 const NUMBERS = 'range x from 1 to 4 step 1 | sort by x asc | project v =';
 

@@ -1,6 +1,6 @@
 /** What comparisons and what combines conditions give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { COMPARISONS } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { COMPARISONS } from '../../../src/language/functions/comparisons/spec.ts';
 
 export const COMPARISONS_CASES: FunctionCases<typeof COMPARISONS> = {
   '==': [['1 == 1.0', true], ['n == 42', true], ['n == 42.0', true], ['text == "Hello, World_wide web"', true],

@@ -1,6 +1,6 @@
 /** What aggregations give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { AGGREGATES } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { AGGREGATES } from '../../../src/language/functions/aggregates/spec.ts';
 
 const NUMBERS = 'range x from 1 to 4 step 1 | summarize v =';
 

@@ -1,6 +1,6 @@
 /** What functions of time give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { DATETIMES } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { DATETIMES } from '../../../src/language/functions/datetimes/spec.ts';
 
 export const DATETIMES_CASES: FunctionCases<typeof DATETIMES> = {
   now: [['now() > ago(1m)', true]],

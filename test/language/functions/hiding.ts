@@ -1,6 +1,6 @@
 /** What functions that keep secrets give. The tests set `NAME` to "value" and `KEY` to "secret"; secret_file has tests of its own. */
-import type { FunctionCase } from '../../function-cases.ts';
-import type { HIDING } from './spec.ts';
+import type { FunctionCase } from '../function-cases.ts';
+import type { HIDING } from '../../../src/language/functions/hiding/spec.ts';
 
 export const HIDING_CASES: Readonly<Record<keyof typeof HIDING, readonly FunctionCase[]>> = {
   redact: [['"from a@b.com at 10.0.0.1", "email"', 'from [REDACTED:email] at 10.0.0.1'],

@@ -1,6 +1,6 @@
 /** What conversions give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { CONVERSIONS } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { CONVERSIONS } from '../../../src/language/functions/conversions/spec.ts';
 
 export const CONVERSIONS_CASES: FunctionCases<typeof CONVERSIONS> = {
   toint: [['"5"', 5], ['"0xfF"', 255], ['"0x"', null], ['"0x8000000000000000"', null], ['tolong("7")', 7], ['"5.5"', null], ['"x"', null], ['2.9', 2], ['-2.9', -2], ['true', 1], ['1s', 1_000_000_000],

@@ -1,6 +1,6 @@
 /** What +, -, *, / and % give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { ARITHMETIC } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { ARITHMETIC } from '../../../src/language/functions/arithmetic/spec.ts';
 
 export const ARITHMETIC_CASES: FunctionCases<typeof ARITHMETIC> = {
   '+': [['1 + 2 * 3', 7], ['gone + 1', null], ['n + 1', 43], ['_time + 1d', '2026-03-05T05:06:07.089012345Z'],

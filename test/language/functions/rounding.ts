@@ -1,6 +1,6 @@
 /** What bins give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { ROUNDING } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { ROUNDING } from '../../../src/language/functions/rounding/spec.ts';
 
 export const ROUNDING_CASES: FunctionCases<typeof ROUNDING> = {
   bin: [['-1, 10', -10], ['n, 10', 40], ['f, 1', 2], ['90s, 1m', '1m0s'], ['_time, 1h', '2026-03-04T05:00:00Z'],

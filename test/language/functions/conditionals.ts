@@ -1,6 +1,6 @@
 /** Cases of conditionals and null checks. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { CONDITIONALS } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { CONDITIONALS } from '../../../src/language/functions/conditionals/spec.ts';
 
 export const CONDITIONALS_CASES: FunctionCases<typeof CONDITIONALS> = {
   iff: [['1 < 2, "yes", "no"', 'yes'], ['gone > 1, "a", "b"', 'b'], ['n > 1, "a", "b"', 'a'], ['iif(1 > 2, 1, "b")', 'b'],

@@ -1,6 +1,6 @@
 /** What functions of text give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { STRINGS } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { STRINGS } from '../../../src/language/functions/strings/spec.ts';
 
 const path = (
   DirectoryPath: string,

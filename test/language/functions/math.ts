@@ -1,6 +1,6 @@
 /** What functions of numbers give. */
-import type { FunctionCases } from '../../function-cases.ts';
-import type { MATH } from './spec.ts';
+import type { FunctionCases } from '../function-cases.ts';
+import type { MATH } from '../../../src/language/functions/math/spec.ts';
 
 export const MATH_CASES: FunctionCases<typeof MATH> = {
   abs: [['-5', 5], ['-2.5', 2.5], ['-9223372036854775808', -(2n ** 63n)]],
