@@ -26,7 +26,7 @@ import type { Shapers } from './shapers.ts';
 import { createSinkPipeline, type SinkPipeline, type SinkPipelineOptions } from './sink-pipeline.ts';
 import { createSourcePipeline } from './source-pipeline.ts';
 
-export interface BuilderOptions extends Pick<SinkPipelineOptions, 'saver' | 'deadLetter'> {
+export interface BuilderOptions extends Required<Pick<SinkPipelineOptions, 'saver' | 'deadLetter'>> {
   readonly inForce: { readonly config: Config };
   readonly once: boolean;
   /** Nothing is shaped where dead letters alone are sent. */
@@ -49,21 +49,18 @@ export class Builder {
   /** Those in force; absent where nothing is shaped. */
   #shapers: Shapers | undefined;
 
-  private constructor(options: BuilderOptions, kernel: Kernel) {
+  private constructor(options: BuilderOptions) {
+    const { inForce, clock, sinksOnly } = options;
     this.#options = options;
-    this.#kernel = kernel;
-    this.#privateFiles = new ListedPrivateFiles(
-      () => options.inForce.config,
-      options.clock,
-      options.inForce.config.dataDir,
-    );
-    this.#shapingScratch = options.sinksOnly ? undefined : kernel.reserve(SHAPING_SCRATCH_BYTES);
+    this.#kernel = createExpandableKernel(kernelBytesOf(inForce.config));
+    this.#privateFiles = new ListedPrivateFiles(() => inForce.config, clock, inForce.config.dataDir);
+    this.#shapingScratch = sinksOnly ? undefined : this.#kernel.reserve(SHAPING_SCRATCH_BYTES);
   }
 
   /** Takes memory and compiles transforms. Throws `TailraceError` where the address space does not hold all of it, not later on. */
   static async create(options: BuilderOptions): Promise<Builder> {
     const { config } = options.inForce;
-    const builder = new Builder(options, createExpandableKernel(kernelBytesOf(config)));
+    const builder = new Builder(options);
     if (!options.sinksOnly) builder.#shapers = await builder.#compileTransforms(config);
     try {
       prepareContentSum();
@@ -112,10 +109,15 @@ export class Builder {
   }
 
   createSink(config: SinkConfig): SinkPipeline {
-    const { inForce, components, paused, ...shared } = this.#options;
+    const { inForce, components, state, clock, log, histograms, saver, deadLetter, paused } = this.#options;
     return createSinkPipeline({
-      ...shared,
       config,
+      state,
+      clock,
+      log,
+      histograms,
+      saver,
+      deadLetter,
       kernel: this.#kernel,
       encodings: this.#encodings,
       shapingScratch: this.#shapingScratch,
@@ -127,20 +129,33 @@ export class Builder {
 
   /** `former`: of the same id, stopped; its counters carry over. */
   createSource(config: SourceConfig, former?: SourcePipeline): Promise<SourcePipeline> {
-    const { state, log } = this.#options;
+    const { components, state, clock, log, once } = this.#options;
     const datasets = createRoutedDatasets(state, log, (sink) => this.#basesOf(sink));
-    const routed = { datasets, baseOf: this.#baseOf };
-    const own = { kernel: this.#kernel, shapers: () => this.shapers, privateFiles: this.#privateFiles };
-    return createSourcePipeline({ ...this.#options, ...own, routed, config, former });
+    return createSourcePipeline({
+      config,
+      former,
+      components,
+      state,
+      clock,
+      log,
+      once,
+      kernel: this.#kernel,
+      shapers: () => this.shapers,
+      privateFiles: this.#privateFiles,
+      routed: { datasets, baseOf: this.#baseOf },
+    });
   }
 
   /** Sends what the last process left again. */
   restore(stopping: AbortSignal): Promise<void> {
-    const scratchBytes = scratchBytesOf(this.#options.inForce.config);
+    const { inForce, components, state, clock, log } = this.#options;
     return restoreSinks({
-      ...this.#options,
+      components,
+      state,
+      clock,
+      log,
       kernel: this.#kernel,
-      scratchBytes,
+      scratchBytes: scratchBytesOf(inForce.config),
       shapers: this.shapers,
       baseOf: this.#baseOf,
       stopping,

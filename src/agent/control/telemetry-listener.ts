@@ -34,6 +34,8 @@ export class TelemetryListener {
   }
 
   async #start({ listen, page }: TelemetryConfig): Promise<TelemetryServer | undefined> {
-    return listen && startTelemetry({ ...this.#options, listen, page: page ? this.#options.page : undefined });
+    if (!listen) return undefined;
+    const { histograms, observe, stalled, page: source } = this.#options;
+    return startTelemetry({ listen, histograms, observe, stalled, page: page ? source : undefined });
   }
 }

@@ -2,15 +2,16 @@
  * Takes the changed configuration into force in the same process: while the agent runs, or where that cannot be by a restart of it, which stops
  * it as SIGTERM does (nothing is lost by it). A configuration with problems changes nothing.
  */
-import type { Agent, AgentOptions } from '../../agent/agent.ts';
+import type { Agent } from '../../agent/agent.ts';
 import { loadRunnable } from '../../agent/build/check-transforms.ts';
 import type { ReloadReport } from '../../agent/reload/reload-report.ts';
-import { startAgent } from '../../agent/start-agent.ts';
 import { compareConfigs, type ConfigChanges } from '../../config/compare.ts';
 import { ConfigError, formatProblem, type Problem } from '../../config/config-error.ts';
 import type { Config } from '../../config/model.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import { sourceTypeOf } from '../../sources/registry.ts';
+import type { ConfigReloads } from '../../telemetry/observed.ts';
 import { explainStop } from './explain-stop.ts';
 import type { Signals } from './signals.ts';
 
@@ -22,8 +23,10 @@ export interface InForce {
 }
 
 export interface ReloadOptions {
-  /** What every agent of this process is started with. */
-  readonly common: Required<Pick<AgentOptions, 'once' | 'log' | 'reloads' | 'reload'>>;
+  /** As every agent of this process. */
+  readonly start: (config: Config) => Promise<Agent>;
+  readonly log: Log;
+  readonly reloads: ConfigReloads;
   readonly signals: Pick<Signals, 'stopping' | 'atOnce'>;
 }
 
@@ -36,13 +39,12 @@ export interface Reloaded {
 /** Rejects when not even the configuration before can be started again. */
 export async function reloadAgent(now: InForce, options: ReloadOptions): Promise<Reloaded> {
   const reloaded = await takeChanges(now, options);
-  const { reloads } = options.common;
-  reloads[reloaded.report.ok ? 'success' : 'failure'] += 1;
+  options.reloads[reloaded.report.ok ? 'success' : 'failure'] += 1;
   return reloaded;
 }
 
-async function takeChanges(now: InForce, { common, signals }: ReloadOptions): Promise<Reloaded> {
-  const { log } = common;
+async function takeChanges(now: InForce, options: ReloadOptions): Promise<Reloaded> {
+  const { log, signals } = options;
   const { next, problems = [] } = await readNext(now.config.file);
   if (!next) {
     log.error(
@@ -71,7 +73,7 @@ async function takeChanges(now: InForce, { common, signals }: ReloadOptions): Pr
     log.error({ source: pipe.id, fix }, `${error}; the one before stays in force`);
     return { now, report: { ok: false, error, fix } };
   }
-  if (restart !== undefined) return restartAgent(now, next, changes, restart, { common, signals });
+  if (restart !== undefined) return restartAgent(now, next, changes, restart, options);
   log.info({ config: next.file, ...changes }, 'reloading the configuration: what did not change goes on');
   try {
     await now.agent.reconfigure(next, changes, signals.stopping);
@@ -80,7 +82,7 @@ async function takeChanges(now: InForce, { common, signals }: ReloadOptions): Pr
     return { now: { ...now, config: next }, report: { ok: true, changes } };
   } catch (error) {
     if (codeOf(error) === 'E_KERNEL_MEMORY' && pipes.length === 0)
-      return restartAgent(now, next, changes, messageOf(error), { common, signals });
+      return restartAgent(now, next, changes, messageOf(error), options);
     if (!(error instanceof TailraceError)) throw error;
     const { message, fix } = error;
     log.error({ reason: message, fix }, 'cannot run with the changed configuration; the one before stays in force');
@@ -96,9 +98,8 @@ async function restartAgent(
   next: Config,
   changes: ConfigChanges,
   why: string,
-  { common, signals }: ReloadOptions,
+  { start, log, signals }: ReloadOptions,
 ): Promise<Reloaded> {
-  const { log } = common;
   log.info(
     { config: next.file, why, ...changes },
     'reloading the configuration by a restart of the agent: what was read is delivered first',
@@ -109,14 +110,14 @@ async function restartAgent(
   if (signals.stopping.aborted) return { now, report: STOPPED };
   const hasLost = explainStop(report, log) || now.hasLost;
   try {
-    const agent = await startAgent({ ...common, config: next });
+    const agent = await start(next);
     log.info({ config: next.file, telemetry: agent.telemetry?.address }, 'the changed configuration is in force');
     return { now: { agent, config: next, hasLost }, report: { ok: true, changes, restarted: why } };
   } catch (error) {
     if (!(error instanceof TailraceError)) throw error;
     const { message, fix } = error;
     log.error({ reason: message, fix }, 'cannot run with the changed configuration; going back to the one before');
-    const agent = await startAgent({ ...common, config: now.config });
+    const agent = await start(now.config);
     return {
       now: { agent, config: now.config, hasLost },
       report: { ok: false, error: message, fix },

@@ -6,6 +6,7 @@ import { connectServiceManager } from '../../agent/service-manager/notify.ts';
 import { startReporting } from '../../agent/service-manager/report.ts';
 import { statusLine } from '../../agent/service-manager/status-line.ts';
 import { startAgent } from '../../agent/start-agent.ts';
+import type { Config } from '../../config/model.ts';
 import { findConfig } from '../../config/load/find.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { explainStop } from './explain-stop.ts';
@@ -36,9 +37,9 @@ export async function run(args: ArgumentsOf<'run'>): Promise<number> {
       ok: false,
       error: 'a run with --once does not reload; the next one reads the changed configuration',
     });
-  const common = { once, log, reloads: { success: 0, failure: 0 }, reload: () => requests.ask() };
-
-  const agent = await startAgent({ ...common, config });
+  const reloads = { success: 0, failure: 0 };
+  const start = (next: Config) => startAgent({ config: next, once, log, reloads, reload: () => requests.ask() });
+  const agent = await start(config);
   log.info(
     {
       config: config.file,
@@ -61,7 +62,7 @@ export async function run(args: ArgumentsOf<'run'>): Promise<number> {
   while (why === 'reload') {
     manager.reloading();
     await requests.answer(async () => {
-      const reloaded = await reloadAgent(now, { common, signals });
+      const reloaded = await reloadAgent(now, { start, log, reloads, signals });
       now = reloaded.now;
       log.setLevel(args.logLevel ?? now.config.telemetry.logLevel);
       if (!signals.stopping.aborted) manager.ready(statusLine(now.agent.observe()));

@@ -31,21 +31,18 @@ export function ingest(
   const totals = newTotals(
     sizes.includes(undefined) ? undefined : sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0),
   );
-  const options: Omit<StreamOptions, 'format'> = {
-    timestampField: args.timestampField,
-    timestampFormat: args.timestampFormat,
-    labels,
-    csvDelimiter: args.csvDelimiter === '\\t' ? '\t' : args.csvDelimiter,
-    csvFields: args.csvFields?.split(',').map((name) => name.trim()),
-    ...(args.compression && { compression: args.compression }),
-  };
+  const { timestampField, timestampFormat, compression } = args;
+  const csvDelimiter = args.csvDelimiter === '\\t' ? '\t' : args.csvDelimiter;
+  const csvFields = args.csvFields?.split(',').map((name) => name.trim());
+  const how = { timestampField, timestampFormat, labels, csvDelimiter, csvFields, ...(compression && { compression }) };
   return withClient(args, dataset, async (client) => {
     if (args.createDataset) await ensureDataset(client, { name: dataset });
     const isStopped = await untilStopped(async (progress, stop) => {
+      const send: Send = (text, own) => ingestStream(client, dataset, text, { ...how, ...own, stop });
       try {
         for (const input of inputs) {
           if (stop.aborted) break;
-          await ingestInput(client, dataset, input, args.format, { ...options, stop }, totals, progress);
+          await ingestInput(input, args.format, send, stop, totals, progress);
         }
       } finally {
         process.stdin.destroy();
@@ -57,12 +54,17 @@ export function ingest(
   });
 }
 
+/** Stores one input's text. */
+type Send = (
+  text: AsyncIterable<Uint8Array>,
+  own: Pick<StreamOptions, 'format' | 'onFailed' | 'onProgress'>,
+) => Promise<StreamSummary>;
+
 async function ingestInput(
-  client: Parameters<typeof ingestStream>[0],
-  dataset: string,
   input: Input,
   given: IngestFormat | undefined,
-  options: Omit<StreamOptions, 'format'>,
+  send: Send,
+  stop: AbortSignal,
   totals: Totals,
   progress: Progress,
 ): Promise<void> {
@@ -78,13 +80,13 @@ async function ingestInput(
     onProgress(summary);
   };
   try {
-    take(await ingestStream(client, dataset, text, { ...options, format, onFailed, onProgress: take }));
+    take(await send(text, { format, onFailed, onProgress: take }));
   } catch (error) {
     progress.end();
     sayHowFar(input.name, latest, totals);
     throw error;
   }
-  if (options.stop?.aborted) {
+  if (stop.aborted) {
     progress.end();
     say(`tailrace: stopped at line ${latest?.settledLine ?? 0} of ${input.name}; what was read before is stored`);
   }

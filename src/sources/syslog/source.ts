@@ -51,7 +51,7 @@ export function createSyslogSource(
     connections: { closedIdle: 0, closedNew: 0, lateMessages: 0 },
     files: { open: 0 },
     get droppedDatagrams() {
-      return sockets?.droppedDatagrams ?? 0;
+      return sockets?.drops.total ?? 0;
     },
   };
   const { lane } = context;
@@ -70,7 +70,7 @@ export function createSyslogSource(
   ended.promise.catch(() => {});
   const reception: Reception = { source: id, log, clock, form, intake, flow, reserve, mint, received, refused };
   const connections = new Connections({
-    ...reception,
+    reception,
     streams,
     input: reserve(SYSLOG_READ_BYTES),
     maxEventBytes,
@@ -79,7 +79,14 @@ export function createSyslogSource(
     stats,
     changed: (open) => (stats.files.open = open),
   });
-  const handshakes = new Handshakes({ ...reception, ...config, source: id, connections, stats });
+  const handshakes = new Handshakes({
+    reception,
+    connections,
+    stats,
+    maxConnections: config.maxConnections,
+    tls: config.tls,
+    proxyProtocol: config.proxyProtocol,
+  });
   let sockets: DatagramSockets | undefined;
   const listeners: Listener[] = [];
   /** Reads so far: when a turn adds none, everything that was sent has been taken. */
@@ -124,7 +131,7 @@ export function createSyslogSource(
 
   function datagramSockets(): DatagramSockets {
     sockets ??= new DatagramSockets({
-      ...reception,
+      reception,
       library: library === 'node' ? undefined : library,
       hasUnix: config.listen.some(({ protocol }) => protocol === 'unixgram' || protocol === 'systemd'),
       receiveBufferBytes: config.receiveBufferBytes,
@@ -186,7 +193,7 @@ export function createSyslogSource(
   }
 
   async function closeListeners(): Promise<void> {
-    sockets?.closing();
+    sockets?.drops.forgetAll();
     await Promise.all(listeners.splice(0).map((listener) => listener.close()));
   }
 

@@ -37,13 +37,16 @@ export function createIntake(
 ): OpenIntake {
   const { lane, clock, kernel, stats, lost, freed } = parts;
   const reserve = (bytes: number): Region => parts.reserve(bytes);
-  const { maxEventBytes, fields, charset, timezone } = config;
-  const form = createEventForm(fields, config.parseJson);
-  const window = reserve(collectorBytes(maxEventBytes, config.onOversize === 'split'));
+  const { maxEventBytes, onOversize, fields, charset, timezone, parseJson, parse } = config;
+  const form = createEventForm(fields, parseJson);
+  const window = reserve(collectorBytes(maxEventBytes, onOversize === 'split'));
   const collector = new Collector({ lane, window, maxEventBytes, shape: form.shape, clock, lost, freed });
   let decode = (bytes: Buffer): string => bytes.toString();
   const intake = new Intake({
-    ...config,
+    maxEventBytes,
+    onOversize,
+    parseJson,
+    parse,
     ...(charset === 'utf-8' ? {} : { decode: (bytes: Buffer) => decode(bytes) }),
     fieldNames: new Set(Object.keys(fields)),
     kernel,

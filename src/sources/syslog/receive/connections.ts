@@ -30,7 +30,8 @@ const KEEP_ALIVE_MS = 60_000;
 /** Closed streams looked at each time that a connection ends. */
 const FORGET_AT_ONCE = 8;
 
-export interface ConnectionsOptions extends Reception {
+export interface ConnectionsOptions {
+  readonly reception: Reception;
   readonly streams: StreamStore;
   /** Where bytes are read into. */
   readonly input: Region;
@@ -67,9 +68,9 @@ export class Connections {
   readonly #noticeLimit = new LogLimit(1, SYSLOG_NOTICE_MS);
 
   constructor(options: ConnectionsOptions) {
-    const { idleTimeoutMs, clock } = options;
+    const { idleTimeoutMs, reception } = options;
     this.#options = options;
-    this.#unfinished = new Unfinished(clock);
+    this.#unfinished = new Unfinished(reception.clock);
     if (idleTimeoutMs < Infinity) this.#idleTimer = setInterval(() => this.closeIdle(), idleTimeoutMs).unref();
   }
 
@@ -79,12 +80,12 @@ export class Connections {
 
   /** Closes the connection that is idle longest, if one is idle long enough; whether it did. */
   closeLongestIdle(): boolean {
-    const { clock, stats } = this.#options;
+    const { reception, stats } = this.#options;
     let longest: Connection | undefined;
     for (const connection of this.#open)
       if (!this.#closing.has(connection) && (connection.idleSinceMs ?? Infinity) < (longest?.idleSinceMs ?? Infinity))
         longest = connection;
-    if (longest === undefined || clock.monotonic() - longest.idleSinceMs! < SYSLOG_IDLE_MS) return false;
+    if (longest === undefined || reception.clock.monotonic() - longest.idleSinceMs! < SYSLOG_IDLE_MS) return false;
     this.#closing.add(longest);
     longest.close();
     stats.connections.closedIdle += 1;
@@ -99,7 +100,8 @@ export class Connections {
 
   /** Serves a connection. */
   accept({ socket, isPlain, origin, ahead }: Accepted): void {
-    const { form, intake, flow, clock, input, maxEventBytes, splits, mint, received, refused } = this.#options;
+    const { input, maxEventBytes, splits, reception } = this.#options;
+    const { form, intake, flow, clock, mint, received, refused } = reception;
     received(0);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     const framer = new Framer(maxEventBytes, splits);
@@ -133,7 +135,7 @@ export class Connections {
 
   /** Closes those that have brought nothing since the last time. */
   closeIdle(): void {
-    const { log, source } = this.#options;
+    const { log, source } = this.#options.reception;
     const closed = this.#idle.look(this.#open);
     if (closed > 0) log.debug({ source, closed }, 'closed idle syslog connections');
   }
@@ -148,7 +150,7 @@ export class Connections {
 
   /** Whether it was logged: others may have been named just now. */
   #sayOutOfStep({ peer }: Origin): boolean {
-    const { log, clock, source } = this.#options;
+    const { log, clock, source } = this.#options.reception;
     const heldBack = this.#noticeLimit.admit(clock.monotonic());
     if (heldBack === undefined) return false;
     log.warn(
@@ -159,7 +161,8 @@ export class Connections {
   }
 
   #forget(connection: Connection, messages: MessageStream, { peer }: Origin, error: Error | undefined): void {
-    const { log, source, changed, streams } = this.#options;
+    const { changed, streams, reception } = this.#options;
+    const { log, source } = reception;
     if (error !== undefined)
       log.debug({ source, peer, code: codeOf(error) }, `a syslog connection broke: ${messageOf(error)}`);
     messages.release();

@@ -21,7 +21,8 @@ import { UdpDrops } from './udp-drops.ts';
 /** Calls of one socket before others get their turn. */
 const READS_A_TURN = 4;
 
-export interface DatagramSocketsOptions extends Reception {
+export interface DatagramSocketsOptions {
+  readonly reception: Reception;
   /** Undefined: through Node. */
   readonly library: NativeLibrary | undefined;
   /** Whether there are unix sockets among them: their datagrams may be longer. */
@@ -38,17 +39,17 @@ export class DatagramSockets {
   readonly #options: DatagramSocketsOptions;
   readonly #native: DatagramListener[] = [];
   readonly #datagrams: Datagrams | undefined;
-  readonly #drops: UdpDrops;
+  readonly drops: UdpDrops;
 
   constructor(options: DatagramSocketsOptions) {
-    const { library } = options;
-    const placeBytes = options.hasUnix ? 4 * SYSLOG_DATAGRAM_BYTES : SYSLOG_DATAGRAM_BYTES;
+    const { library, reception, hasUnix } = options;
+    const placeBytes = hasUnix ? 4 * SYSLOG_DATAGRAM_BYTES : SYSLOG_DATAGRAM_BYTES;
     this.#options = options;
-    this.#drops = new UdpDrops(options.clock);
+    this.drops = new UdpDrops(reception.clock);
     this.#datagrams =
       library &&
       new Datagrams({
-        ...options,
+        reception,
         library,
         batch: SYSLOG_DATAGRAMS_BYTES / placeBytes,
         placeBytes,
@@ -56,15 +57,6 @@ export class DatagramSockets {
           for (const listener of this.#native) listener.setReading(isReading);
         },
       });
-  }
-
-  get droppedDatagrams(): number {
-    return this.#drops.total;
-  }
-
-  /** The listeners are about to be closed. */
-  closing(): void {
-    this.#drops.forgetAll();
   }
 
   async listenUdp(address: InternetAddress): Promise<Listener> {
@@ -96,7 +88,7 @@ export class DatagramSockets {
 
   #begin(listener: DatagramListener): DatagramListener {
     this.#native.push(listener);
-    this.#drops.watch({ inode: listener.inode });
+    this.drops.watch({ inode: listener.inode });
     if (this.#datagrams?.isWaiting === false) listener.setReading(true);
     return listener;
   }
@@ -104,7 +96,7 @@ export class DatagramSockets {
   /** `name`: what all senders are called. */
   #readerOf(name: string | undefined): (fd: number) => void {
     const cursorOf = this.#lazyCursor();
-    const unnamed = name === undefined ? undefined : suffixOf(this.#options.form.endingOf({ peer: name }));
+    const unnamed = name === undefined ? undefined : suffixOf(this.#options.reception.form.endingOf({ peer: name }));
     return (fd) => {
       try {
         for (let n = 0; n < READS_A_TURN && this.#datagrams?.read(fd, cursorOf, unnamed) === true; n += 1);
@@ -119,14 +111,15 @@ export class DatagramSockets {
     receiveBufferBytes: granted,
   }: Listener & { readonly receiveBufferBytes: number }): void {
     if (granted >= Math.min(UDP_RECEIVE_BUFFER_BYTES, this.#options.receiveBufferBytes)) return;
-    this.#options.log.info(
-      { source: this.#options.source, granted },
+    const { log, source } = this.#options.reception;
+    log.info(
+      { source, granted },
       `the receive buffer of ${formatListen(address)} is small: bursts may be lost; raise net.core.rmem_max to ${UDP_RECEIVE_BUFFER_BYTES}`,
     );
   }
 
   async #listenByNode(address: InternetAddress): Promise<Listener & { readonly receiveBufferBytes: number }> {
-    const { source, log, form, intake, received, refused } = this.#options;
+    const { source, log, form, intake, received, refused } = this.#options.reception;
     const cursorOf = this.#lazyCursor();
     const onDatagram = (bytes: Buffer, peer: string): void => {
       received(bytes.length);
@@ -140,13 +133,13 @@ export class DatagramSockets {
     const onError = (error: Error): void =>
       log.error({ source, code: codeOf(error) }, `listening on ${formatListen(address)}: ${messageOf(error)}`);
     const listener = await listenUdpByNode(address, this.#options.receiveBufferBytes, onDatagram, onError);
-    this.#drops.watch({ port: listener.address.port });
+    this.drops.watch({ port: listener.address.port });
     return listener;
   }
 
   /** The stream of a socket's datagrams, made when the first one comes. */
   #lazyCursor(): () => Cursor {
     let cursor: Cursor | undefined;
-    return () => (cursor ??= this.#options.mint());
+    return () => (cursor ??= this.#options.reception.mint());
   }
 }

@@ -17,7 +17,8 @@ import { peerOfName } from '../../native/sockets.ts';
 import type { Reception } from './reception.ts';
 import { suffixOf } from '../message/sender.ts';
 
-export interface DatagramsOptions extends Reception {
+export interface DatagramsOptions {
+  readonly reception: Reception;
   readonly library: NativeLibrary;
   /** Datagrams read in one call, and bytes of each that are kept. */
   readonly batch: number;
@@ -42,7 +43,8 @@ export class Datagrams implements Reader {
   #taken = 0;
 
   constructor(options: DatagramsOptions) {
-    const { library, batch, placeBytes, reserve } = options;
+    const { library, batch, placeBytes, reception } = options;
+    const { reserve } = reception;
     this.#options = options;
     this.#receiver = createReceiver({
       library,
@@ -72,7 +74,8 @@ export class Datagrams implements Reader {
    * whether there may be more. Throws the system's error.
    */
   read(fd: number, cursorOf: () => Cursor, unnamed: Buffer | undefined): boolean {
-    const { received, batch, flow } = this.#options;
+    const { batch, reception } = this.#options;
+    const { received, refused, flow } = reception;
     const count = this.#receiver.receive(fd);
     if (count === 0) return false;
     let bytes = 0;
@@ -81,7 +84,7 @@ export class Datagrams implements Reader {
     try {
       this.#cursor = cursorOf();
     } catch (error) {
-      this.#options.refused(error, count, bytes);
+      refused(error, count, bytes);
       return count === batch;
     }
     this.#unnamed = unnamed;
@@ -93,7 +96,8 @@ export class Datagrams implements Reader {
   }
 
   #take(): void {
-    const { intake, placeBytes } = this.#options;
+    const { placeBytes, reception } = this.#options;
+    const { intake } = reception;
     while (this.isWaiting && !intake.isFull) {
       if (this.#taken < this.#table.count) {
         this.#taken = intake.takeTable(this.#cursor!, this.#table, this.#taken);
@@ -131,7 +135,7 @@ export class Datagrams implements Reader {
     const bytes = this.#receiver.bytesOf(n);
     const end = utf8Cut(bytes, 0, bytes.length);
     const frame = { bytes: bytes.subarray(0, end), originalBytes: this.#receiver.sentBytesOf(n) };
-    this.#options.intake.takeFrame(this.#cursor!, this.#suffixOf(n), frame);
+    this.#options.reception.intake.takeFrame(this.#cursor!, this.#suffixOf(n), frame);
   }
 
   #suffixOf(n: number): Buffer {
@@ -141,7 +145,7 @@ export class Datagrams implements Reader {
     let suffix = this.#known.get(key);
     if (suffix === undefined) {
       const peer = peerOfName(this.#options.library, name);
-      suffix = suffixOf(this.#options.form.endingOf({ peer: formatPeer(peer?.address, peer?.port) }));
+      suffix = suffixOf(this.#options.reception.form.endingOf({ peer: formatPeer(peer?.address, peer?.port) }));
       if (this.#known.size >= MAX_SYSLOG_SENDERS) this.#known.clear();
       this.#known.set(key, suffix);
     }

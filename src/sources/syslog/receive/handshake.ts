@@ -15,7 +15,8 @@ import { createSecure, nameOf, type Secure, type SecureOptions } from '../listen
 import type { Reception } from './reception.ts';
 import type { Origin } from '../message/sender.ts';
 
-export interface HandshakeOptions extends Pick<Reception, 'source' | 'log' | 'clock'> {
+export interface HandshakeOptions {
+  readonly reception: Reception;
   readonly connections: Connections;
   readonly stats: Pick<Required<SourceStats>, 'connections'>;
   readonly maxConnections: number;
@@ -45,7 +46,8 @@ export class Handshakes {
 
   /** Makes TLS ready; throws `TlsFileError`. */
   prepareTls(): void {
-    const { tls, clock, log, source } = this.#options;
+    const { tls, reception } = this.#options;
+    const { clock, log, source } = reception;
     this.#secure ??= createSecure({
       files: tls,
       clock,
@@ -145,7 +147,7 @@ export class Handshakes {
   }
 
   #warn(limit: LogLimit, fields: object, reason: string): void {
-    const { log, clock, source } = this.#options;
+    const { log, clock, source } = this.#options.reception;
     const heldBack = limit.admit(clock.monotonic());
     if (heldBack !== undefined) log.warn({ source, ...fields, heldBack }, `closed a new syslog connection: ${reason}`);
   }
