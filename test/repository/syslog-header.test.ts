@@ -1,21 +1,7 @@
 /** The recipe of CONTRIBUTING.md for a syslog header, followed in a copy of the tree. */
-import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeTree } from '../support/temp-tree.ts';
+import { copyTree, read, run, write } from './tree-copy.ts';
 
-const root = join(import.meta.dirname, '../..');
-const COPIED = [
-  'src',
-  'scripts',
-  'docs',
-  'presets',
-  'config.example.yaml',
-  'package-lock.json',
-  'package.json',
-  'tsconfig.json',
-];
 const ROW = `{
     sender: 'a toy',
     example: '<13>toy=7 at Jul 10 10:59:59 on gw app: x',
@@ -35,19 +21,10 @@ console.log(time, host, appname, message);
 `;
 
 test('a syslog header is one row', () => {
-  const copy = makeTree({ 'try.ts': TRY });
-  for (const path of COPIED)
-    cpSync(join(root, path), join(copy, path), { recursive: true, filter: (from) => !/node_modules|dist/.test(from) });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  const table = join(copy, 'src/sources/syslog/message/header-forms.ts');
-  writeFileSync(table, readFileSync(table, 'utf8').replace(/\n\](?=; .. prettier-ignore)/, `\n  ${ROW}\n]`));
-  const run = (path: string): string => {
-    const { stdout, stderr } = spawnSync(process.execPath, [path], { cwd: copy, encoding: 'utf8' });
-    return `${stdout}${stderr}`.trim();
-  };
-  expect(run('scripts/generate.ts')).toContain('docs/syslog.md');
-  expect(readFileSync(join(copy, 'docs/syslog.md'), 'utf8')).toContain(
-    '| a toy | `<13>toy=7 at Jul 10 10:59:59 on gw app: x` |',
-  );
-  expect(run('try.ts')).toBe('2026-07-10T07:59:58Z gw app x');
+  const copy = copyTree({ 'try.ts': TRY });
+  const table = 'src/sources/syslog/message/header-forms.ts';
+  write(copy, table, read(copy, table).replace(/\n\](?=; .. prettier-ignore)/, `\n  ${ROW}\n]`));
+  expect(run(copy, 'scripts/generate.ts')).toContain('docs/syslog.md');
+  expect(read(copy, 'docs/syslog.md')).toContain('| a toy | `<13>toy=7 at Jul 10 10:59:59 on gw app: x` |');
+  expect(run(copy, 'try.ts')).toBe('2026-07-10T07:59:58Z gw app x');
 });

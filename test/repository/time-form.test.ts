@@ -1,21 +1,7 @@
 /** The recipe of CONTRIBUTING.md for a form of times, followed in a copy of the tree. */
-import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeTree } from '../support/temp-tree.ts';
+import { copyTree, read, run, write } from './tree-copy.ts';
 
-const root = join(import.meta.dirname, '../..');
-const COPIED = [
-  'src',
-  'scripts',
-  'docs',
-  'presets',
-  'config.example.yaml',
-  'package-lock.json',
-  'package.json',
-  'tsconfig.json',
-];
 const ROW = "{ layout: '02~Jan~2006@15:04:05', example: '[30~Dec~2025@10:15:00] x', writer: 'a toy' }";
 /** Both readers on a line of the new form. */
 const TRY = `import { leadingTime } from './src/core/time/own-time.ts';
@@ -32,19 +18,10 @@ console.log(JSON.parse(output.bytes.toString('utf8', 0, written))._time, new Dat
 `;
 
 test('a form of times is one row', () => {
-  const copy = makeTree({ 'try.ts': TRY });
-  for (const path of COPIED)
-    cpSync(join(root, path), join(copy, path), { recursive: true, filter: (from) => !/node_modules|dist/.test(from) });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  const table = join(copy, 'src/core/time/forms.ts');
-  writeFileSync(table, readFileSync(table, 'utf8').replace(/\n\](?=; .. prettier-ignore)/, `\n  ${ROW},\n]`));
-  const run = (path: string): string => {
-    const { stdout, stderr } = spawnSync(process.execPath, [path], { cwd: copy, encoding: 'utf8' });
-    return `${stdout}${stderr}`.trim();
-  };
-  expect(run('scripts/generate.ts')).toContain('docs/formats.md');
-  expect(readFileSync(join(copy, 'docs/formats.md'), 'utf8')).toContain(
-    '| `02~Jan~2006@15:04:05` | `[30~Dec~2025@10:15:00] x` | a toy |',
-  );
-  expect(run('try.ts')).toBe('2025-12-30T01:15:00.5Z 2025-12-30T01:15:00.000Z 5');
+  const copy = copyTree({ 'try.ts': TRY });
+  const table = 'src/core/time/forms.ts';
+  write(copy, table, read(copy, table).replace(/\n\](?=; .. prettier-ignore)/, `\n  ${ROW},\n]`));
+  expect(run(copy, 'scripts/generate.ts')).toContain('docs/formats.md');
+  expect(read(copy, 'docs/formats.md')).toContain('| `02~Jan~2006@15:04:05` | `[30~Dec~2025@10:15:00] x` | a toy |');
+  expect(run(copy, 'try.ts')).toBe('2025-12-30T01:15:00.5Z 2025-12-30T01:15:00.000Z 5');
 });
