@@ -7,21 +7,26 @@ import { UNSENT, type Unsent } from '../core/shaping.ts';
 const NUMBERS = 3;
 
 export class Fates {
-  /** Three numbers a run: its events, how many are sent of each, and the place in UNSENT. */
-  readonly #runs: number[];
+  /** Three numbers a run: its events, how many are sent of each, and the place in UNSENT. No two neighbours have the same fate. */
+  #runs: Uint32Array;
+  #length: number;
+  #isOwn: boolean;
 
-  constructor(stored: readonly number[] = []) {
-    this.#runs = [...stored];
+  /** Runs as `toStored` or a shaper gives them. A typed array is copied only when something is added, and must stay as it is until then. */
+  constructor(runs: readonly number[] | Uint32Array = []) {
+    this.#isOwn = !(runs instanceof Uint32Array);
+    this.#runs = runs instanceof Uint32Array ? runs : Uint32Array.from(runs);
+    this.#length = runs.length;
   }
 
   /** Each event is sent as one. */
   get isPlain(): boolean {
     const runs = this.#runs;
-    return runs.length === 0 || (runs.length === NUMBERS && runs[1] === 1 && runs[2] === 0);
+    return this.#length === 0 || (this.#length === NUMBERS && runs[1] === 1 && runs[2] === 0);
   }
 
   get runCount(): number {
-    return this.#runs.length / NUMBERS;
+    return this.#length / NUMBERS;
   }
 
   add(events: number, sent: number, unsent: Unsent): void {
@@ -30,25 +35,45 @@ export class Fates {
 
   #add(events: number, sent: number, kind: number): void {
     if (events === 0) return;
+    this.#reserve(NUMBERS);
     const runs = this.#runs;
-    const last = runs.length - NUMBERS;
-    if (last >= 0 && runs[last + 1] === sent && runs[last + 2] === kind) runs[last]! += events;
-    else runs.push(events, sent, kind);
+    const next = this.#length;
+    if (next > 0 && runs[next - 2] === sent && runs[next - 1] === kind) {
+      runs[next - NUMBERS]! += events;
+      return;
+    }
+    runs[next] = events;
+    runs[next + 1] = sent;
+    runs[next + 2] = kind;
+    this.#length += NUMBERS;
   }
 
   append(other: Fates): void {
-    const runs = other.#runs;
-    for (let at = 0; at < runs.length; at += NUMBERS) this.#add(runs[at]!, runs[at + 1]!, runs[at + 2]!);
+    const [runs, length] = [other.#runs, other.#length];
+    if (length === 0) return;
+    // Only the first may have the fate of the last one here.
+    this.#add(runs[0]!, runs[1]!, runs[2]!);
+    this.#reserve(length);
+    this.#runs.set(runs.subarray(NUMBERS, length), this.#length);
+    this.#length += length - NUMBERS;
+  }
+
+  #reserve(more: number): void {
+    if (this.#isOwn && this.#length + more <= this.#runs.length) return;
+    const larger = new Uint32Array(2 * (this.#length + more));
+    larger.set(this.#runs.subarray(0, this.#length));
+    this.#runs = larger;
+    this.#isOwn = true;
   }
 
   /** Calls `visit` for each run; `sent` is of each of its events. */
   walk(visit: (events: number, sent: number, unsent: Unsent) => void): void {
-    for (let at = 0; at < this.#runs.length; at += NUMBERS)
+    for (let at = 0; at < this.#length; at += NUMBERS)
       visit(this.#runs[at]!, this.#runs[at + 1]!, UNSENT[this.#runs[at + 2]!]!);
   }
 
   /** As the disk buffer keeps them. */
   toStored(): readonly number[] {
-    return this.#runs;
+    return [...this.#runs.subarray(0, this.#length)];
   }
 }

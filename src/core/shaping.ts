@@ -34,12 +34,14 @@ export interface Withheld {
 export interface Shaped {
   /** Valid until the next call. */
   readonly bytes: Buffer;
-  /** Where in `bytes` the event's own ones end. */
+  /** Where in `bytes` the event's own ones end. The tables are valid as long as the bytes. */
   readonly ends: Uint32Array;
   /** How many events are sent of it. */
   readonly sent: Uint32Array;
   /** Places in UNSENT. */
   readonly unsent: Uint8Array;
+  /** The same of all events at once, where the shaper knows it without a look at each. */
+  readonly all?: AllSent;
   /** In the order of their events. */
   readonly withheld: readonly Withheld[];
   /** Times that a transform failed. */
@@ -50,6 +52,13 @@ export interface Shaped {
    * For each event to send: the dataset that `to_dataset` names, where it ends in `bytes`, and the number of the event that it comes from.
    */
   readonly routes?: Routes;
+}
+
+/** What became of all events of a call; valid until the next. */
+export interface AllSent {
+  readonly sent: number;
+  /** Three numbers for each run of events of one fate: its length, how many are sent of each, and the place in UNSENT. */
+  readonly runs: Uint32Array;
 }
 
 /** By event that is sent; valid until the next call. */

@@ -32,6 +32,7 @@ import {
 import { createJournalFactory, type JournalExports, type JournalFactory } from './journal.ts';
 import { MAX_JSON_DEPTH } from './limits.ts';
 import { countInvalid, eventOf } from './reference.ts';
+import { transformInPlace } from './transform.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
 import { encodeTemplate, timeKeysOf, timesOf } from './template.ts';
 import { createMemory, instantiate, PAGE_BYTES } from './web-assembly.ts';
@@ -161,6 +162,7 @@ export function createKernel(capacityBytes: number): Kernel {
   kernel.setUpTimes(TIME_AT, ZONE_AT, FORMS_AT, ABBREVIATIONS_AT, NAMED_ZONES_AT);
   bytes.set(formImage(), FORMS_AT);
   sumInPlace(memory, SUM_WEIGHTS_AT);
+  transformInPlace(memory);
 
   let free = REGIONS_AT;
   const gaps = new Gaps();

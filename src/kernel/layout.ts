@@ -33,7 +33,10 @@ export const ZONE_AT = TIME_AT + 256;
 export const FORMS_AT = aligned(ZONE_AT + ZONE_TABLE_BYTES);
 export const ABBREVIATIONS_AT = FORMS_AT + FORM_IMAGE_BYTES;
 export const NAMED_ZONES_AT = ABBREVIATIONS_AT + ABBREVIATIONS_BYTES;
-export const REGIONS_AT = aligned(NAMED_ZONES_AT + MAX_NAMED_ZONES * NAMED_ZONE_BYTES);
+/** transform.ts lays it out. */
+export const TRANSFORM_AT = aligned(NAMED_ZONES_AT + MAX_NAMED_ZONES * NAMED_ZONE_BYTES);
+export const TRANSFORM_BYTES = 1024 * 1024;
+export const REGIONS_AT = aligned(TRANSFORM_AT + TRANSFORM_BYTES);
 
 /** Throws a `RangeError` for one outside its region: that is a bug, and would let the kernel write anywhere. */
 export function checkRange(region: Region, from: number, to: number): void {

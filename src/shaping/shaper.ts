@@ -41,6 +41,7 @@ let zeros = new Uint32Array(0);
 
 /** The events as they were accepted. Where each ends is computed only when it is needed. */
 class AcceptedEvents implements EventList {
+  readonly areAccepted = true;
   readonly bytes: Buffer;
   readonly count: number;
   readonly origins: Uint32Array;
@@ -71,15 +72,14 @@ const unsentAs = (fate: Unsent): number => UNSENT.indexOf(fate);
 const FILTERED = unsentAs('filtered');
 
 class Outcome {
-  readonly #unsent: Uint8Array;
+  readonly #events: number;
+  #unsent: Uint8Array | undefined;
   readonly #withheld: Withheld[] = [];
-  readonly #sent: Uint32Array;
   #errors = 0;
   #isRepeatable = true;
 
   constructor(events: number) {
-    this.#unsent = new Uint8Array(events);
-    this.#sent = new Uint32Array(events);
+    this.#events = events;
   }
 
   note({ list, failures, errors, isRepeatable }: StageResult): EventList {
@@ -92,8 +92,13 @@ class Outcome {
     return list;
   }
 
-  finish({ bytes, count, ends: listEnds, origins, datasets }: EventList): Shaped {
-    const sent = this.#sent;
+  finish(list: EventList): Shaped {
+    if (list.byEvent && list.all) {
+      const { bytes, byEvent, all } = list;
+      return { bytes, ...byEvent, all, withheld: [], errors: this.#errors, isRepeatable: this.#isRepeatable };
+    }
+    const { bytes, count, ends: listEnds, origins, datasets } = list;
+    const sent = new Uint32Array(this.#events);
     const ends = new Uint32Array(sent.length);
     for (let event = 0, n = 0, end = 0; event < sent.length; event++) {
       for (; n < count && origins[n] === event; n++) {
@@ -108,7 +113,7 @@ class Outcome {
       bytes,
       ends,
       sent,
-      unsent: this.#unsent,
+      unsent: this.#unsents,
       withheld,
       errors: this.#errors,
       isRepeatable: this.#isRepeatable,
@@ -116,7 +121,12 @@ class Outcome {
     return datasets ? { ...shaped, routes: { datasets, ends: listEnds, origins } } : shaped;
   }
 
+  get #unsents(): Uint8Array {
+    return (this.#unsent ??= new Uint8Array(this.#events));
+  }
+
   #worsen(event: number, as: number): void {
-    if (as > this.#unsent[event]!) this.#unsent[event] = as;
+    const unsent = this.#unsents;
+    if (as > unsent[event]!) unsent[event] = as;
   }
 }

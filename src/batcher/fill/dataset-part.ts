@@ -47,6 +47,7 @@ export class DatasetPart {
     }
     ends.fill(this.#bytes.length, next, events);
     const own = number === OWN ? {} : { withheld: [], errors: 0 };
-    return { ...shaped, ...own, bytes: this.#bytes.bytes, ends, sent, unsent };
+    const { all: _, ...others } = shaped;
+    return { ...others, ...own, bytes: this.#bytes.bytes, ends, sent, unsent };
   }
 }

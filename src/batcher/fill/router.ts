@@ -112,10 +112,20 @@ export class Router {
   }
 }
 
-/** The shaper's own bytes and routes are overwritten by the next call. */
+/** What the shaper made is overwritten by the next call. */
 function copyOf(chunk: ShapedChunk): ShapedChunk {
-  const { bytes, ends, routes, ...rest } = chunk.shaped;
+  const { bytes, ends, sent, unsent, all: _, routes, ...rest } = chunk.shaped;
   const length = routes?.ends.at(-1) ?? ends.at(-1) ?? 0;
   const own = routes && { routes: { ...routes, ends: routes.ends.slice(), origins: routes.origins.slice() } };
-  return { ...chunk, shaped: { ...rest, ends, bytes: Buffer.from(bytes.subarray(0, length)), ...own } };
+  return {
+    ...chunk,
+    shaped: {
+      ...rest,
+      ends: ends.slice(),
+      sent: sent.slice(),
+      unsent: unsent.slice(),
+      bytes: Buffer.from(bytes.subarray(0, length)),
+      ...own,
+    },
+  };
 }

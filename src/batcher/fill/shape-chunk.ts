@@ -87,13 +87,20 @@ export async function shapeChunk(
   };
 }
 
-/** The fates of the events `[from, to)`; undefined where each is sent as one. */
-export function fatesOf({ sent, unsent }: Shaped, from: number, to: number): Fates | undefined {
+/** How many are sent of the events `[from, to)`, and their fates; undefined where each is sent as one. */
+export function sumsOf(shaped: Shaped, from: number, to: number): { sent: number; fates: Fates | undefined } {
+  const { sent, unsent, all } = shaped;
+  if (all && from === 0 && to === sent.length) {
+    const fates = new Fates(all.runs);
+    return { sent: all.sent, fates: fates.isPlain ? undefined : fates };
+  }
   const fates = new Fates();
+  let sum = 0;
   for (let event = from, first = from; event < to; first = event) {
     do event++;
     while (event < to && sent[event] === sent[first] && unsent[event] === unsent[first]);
     fates.add(event - first, sent[first]!, UNSENT[unsent[first]!]!);
+    sum += (event - first) * sent[first]!;
   }
-  return fates.isPlain ? undefined : fates;
+  return { sent: sum, fates: fates.isPlain ? undefined : fates };
 }

@@ -7,7 +7,7 @@ import type { Shaped } from '../../core/shaping.ts';
 import type { Batch } from '../batch.ts';
 import { ONCE } from '../span.ts';
 import type { Intake } from './intake.ts';
-import { fatesOf, type ShapedChunk } from './shape-chunk.ts';
+import { type ShapedChunk, sumsOf } from './shape-chunk.ts';
 
 /** The batcher's side. */
 export interface ShapedIntakeOptions {
@@ -103,12 +103,10 @@ function addEvents(
   const start = chunk.positionOf(from);
   const end = to === chunk.events ? chunk.end : chunk.positionOf(to);
   const written = startOf(shaped, to) - startOf(shaped, from);
-  let sent = 0;
-  for (let event = from; event < to; event++) sent += shaped.sent[event]!;
+  const { sent, fates } = sumsOf(shaped, from, to);
   const withheld = shaped.withheld
     .filter(({ event }) => event >= from && event < to)
     .map((each) => ({ ...each, event: batch.accepted + each.event - from }));
-  const fates = fatesOf(shaped, from, to);
   const digest = options.digestOf(start, end) + (shaped.isRepeatable ? '' : ONCE);
   batch.extend(accounting, block, digest, start, end - start, to - from, written, firstEvent + from, { sent, fates });
   if (withheld.length > 0) options.takeMemory(batch.withheld.add(withheld));
@@ -131,6 +129,8 @@ function isTooLarge(
 /** End of the range of events from `from` on that fits. */
 function fitting({ shaped, events }: ShapedChunk, from: number, freeBytes: number, freeEvents: number): number {
   const base = startOf(shaped, from);
+  const { all } = shaped;
+  if (all && from === 0 && all.sent <= freeEvents && (shaped.ends.at(-1) ?? 0) <= freeBytes) return events;
   let sent = 0;
   for (let event = from; event < events; event++) {
     sent += shaped.sent[event]!;

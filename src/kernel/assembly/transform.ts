@@ -14,6 +14,9 @@ const STOP_END: u32 = 0;
 const STOP_EVENT: u32 = 1;
 const STOP_FULL: u32 = 2;
 
+/** A run of events of one fate. */
+const RUN_BYTES: usize = 12;
+
 let results: usize = 0;
 let condition: usize = 0;
 /** Events that meet the condition go on to their values. */
@@ -43,17 +46,31 @@ export function useProgram(at: usize): void {
 }
 
 /**
- * Shapes the events in `[p, end)` to `[out, limit)`, which has 64 bytes of slack. `sent` gets two u32 for each event that is written: its
- * number from `first` on, and its end, relative to `out`; `most` bounds them. Results, u32 each: addresses reached in the input and the
- * output, number of the next event, how many were written, why it stopped.
+ * Shapes the events in `[p, end)` to `[out, limit)`, which has 64 bytes of slack. Tables get for each event: `ends` where its own bytes end,
+ * relative to `out`, and `sent` whether it is written, u32 each; `unsent` UNSENT's place of its fate, a byte; and `runs` for each run of
+ * events of one fate its length and these two, u32 each. `most` bounds the events. Results, u32 each: addresses reached in the input and the
+ * output, how many events were handled and how many written, why it stopped, how many runs there are.
  */
-export function run(p: usize, end: usize, out: usize, limit: usize, sent: usize, most: u32, first: u32): void {
+export function run(
+  p: usize,
+  end: usize,
+  out: usize,
+  limit: usize,
+  ends: usize,
+  sent: usize,
+  unsent: usize,
+  runs: usize,
+  most: u32,
+): void {
   const base = out;
-  let event = first;
+  let event: u32 = 0;
   let written: u32 = 0;
   let stop = STOP_END;
+  let runCount: u32 = 0;
+  let runFrom: u32 = 0;
+  let fate = UNDECIDED;
   while (p < end) {
-    if (written == most) {
+    if (event == most) {
       stop = STOP_FULL;
       break;
     }
@@ -79,17 +96,31 @@ export function run(p: usize, end: usize, out: usize, limit: usize, sent: usize,
         break;
       }
       out = o;
-      store<u32>(sent, event);
-      store<u32>(sent, <u32>(out - base), 4);
-      sent += 8;
       written++;
     }
+    const isSent: u32 = met == TRUE ? 1 : 0;
+    if (isSent != fate) {
+      if (event) {
+        store<u32>(runs, event - runFrom);
+        runs += RUN_BYTES;
+      }
+      fate = isSent;
+      runFrom = event;
+      runCount++;
+      store<u32>(runs, isSent, 4);
+      store<u32>(runs, 1 - isSent, 8);
+    }
+    store<u32>(ends + ((<usize>event) << 2), <u32>(out - base));
+    store<u32>(sent + ((<usize>event) << 2), isSent);
+    store<u8>(unsent + <usize>event, <u8>(1 - isSent));
     p = next;
     event++;
   }
+  if (event) store<u32>(runs, event - runFrom);
   store<u32>(results, <u32>p);
   store<u32>(results, <u32>out, 4);
   store<u32>(results, event, 8);
   store<u32>(results, written, 12);
   store<u32>(results, stop, 16);
+  store<u32>(results, runCount, 20);
 }

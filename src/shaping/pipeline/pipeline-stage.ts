@@ -146,8 +146,9 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
       const cut = program.hidesFields ? context.cutObjects : undefined;
       const one = (n: number): void =>
         cut?.has(list.origins[n]!) === true ? withhold(list, n) : shapeOne(list, n, context);
-      if (bytes && !cut?.size) bytes(list, one);
-      else for (let n = 0; n < list.count; n++) one(n);
+      const whole = bytes && !cut?.size ? bytes(list, one) : undefined;
+      if (whole) return { list: whole, failures: [], errors: 0, isRepeatable: true };
+      if (!bytes || cut?.size) for (let n = 0; n < list.count; n++) one(n);
       return out.result;
     },
   };

@@ -2,6 +2,7 @@
 import { MAX_SHAPED_BYTES } from '../limits.ts';
 import { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import type { Members } from '../../json/members.ts';
+import type { TransformRun } from '../../kernel/transform.ts';
 import { writeWith } from '../events/write-event.ts';
 import type { EventList, Failure, OnError, StageResult } from './stage.ts';
 
@@ -61,15 +62,13 @@ export class StageOutput {
     return true;
   }
 
-  /** Takes events that were made at once: `sent` has for each its number in the list and its end in the bytes. */
-  take(bytes: Buffer, sent: Uint32Array, count: number, { origins, datasets }: EventList): void {
+  /** Takes events that were made at once, of the list's from `first` on. */
+  take({ bytes, ends, sent }: TransformRun, first: number, { origins, datasets }: EventList): void {
     this.#hasDatasets ||= datasets !== undefined;
     const base = this.writer.length;
     this.writer.copy(bytes, 0, bytes.length);
-    for (let n = 0; n < count; n++) {
-      const event = sent[2 * n]!;
-      this.#add(origins[event]!, base + sent[2 * n + 1]!, datasets?.[event]);
-    }
+    for (let n = 0; n < sent.length; n++)
+      if (sent[n] === 1) this.#add(origins[first + n]!, base + ends[n]!, datasets?.[first + n]);
   }
 
   #add(origin: number, end: number, dataset: string | undefined): void {

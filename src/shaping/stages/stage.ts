@@ -1,4 +1,6 @@
 /** A stage of shaping: one transform, of a source, of the configuration's top, or of a sink. */
+import type { AllSent, Shaped } from '../../core/shaping.ts';
+
 /** Events as NDJSON, each with the number of the accepted event that it comes from and its place among the siblings. */
 export interface EventList {
   readonly bytes: Buffer;
@@ -9,7 +11,15 @@ export interface EventList {
   readonly subs: Uint32Array;
   /** Where each goes by `to_dataset`, undefined for the sink's own dataset; absent where no pipeline says. */
   readonly datasets?: readonly (string | undefined)[];
+  /** These are the events as they were accepted. */
+  readonly areAccepted?: boolean;
+  /** Where accepted events became these at once: the tables by accepted event, and their sum. */
+  readonly byEvent?: EventTables;
+  readonly all?: AllSent;
 }
+
+/** As in `Shaped`. */
+export type EventTables = Pick<Shaped, 'ends' | 'sent' | 'unsent'>;
 
 export interface StageContext {
   readonly source: string;

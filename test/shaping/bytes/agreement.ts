@@ -1,7 +1,9 @@
 /** The three ways of shaping side by side on random lines and pipelines: over bytes, over few values, over whole objects. */
 import { createPipelineStage } from '../../../src/shaping/pipeline/pipeline-stage.ts';
 import { compileRows, type RowProgram } from '../../../src/shaping/rows/program.ts';
-import type { Stage, StageResult } from '../../../src/shaping/stages/stage.ts';
+import { createKernel } from '../../../src/kernel/kernel.ts';
+import type { Region } from '../../../src/core/block.ts';
+import type { EventList, Stage, StageResult } from '../../../src/shaping/stages/stage.ts';
 import { words } from '../../support/words.ts';
 
 const WAYS = [undefined, 'values', 'objects'] as const;
@@ -245,8 +247,9 @@ export interface Outcome {
 }
 
 /** What a stage makes of lines. */
-export function outcomeOf(stage: Stage, lines: readonly string[]): Outcome {
-  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+export function outcomeOf(stage: Stage, lines: readonly string[], way: 'list' | 'accepted' = 'list'): Outcome {
+  const text = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  const bytes = way === 'list' ? text : inKernel(text);
   let end = 0;
   const ends = Uint32Array.from(lines, (line) => (end += Buffer.byteLength(line) + 1));
   const list = {
@@ -255,13 +258,47 @@ export function outcomeOf(stage: Stage, lines: readonly string[]): Outcome {
     ends,
     origins: Uint32Array.from(lines.keys()),
     subs: new Uint32Array(lines.length),
+    areAccepted: way === 'accepted',
   };
   const { list: made } = stage.run(list, CONTEXT) as StageResult;
+  checkTables(made, lines.length);
   const starts = [0, ...made.ends];
   return {
     lines: Array.from(made.ends, (to, n) => made.bytes.toString('utf8', starts[n], to)),
     origins: [...made.origins],
   };
+}
+
+let region: Region | undefined;
+
+/** Events in a kernel's memory are shaped where they lie. */
+function inKernel(bytes: Buffer): Buffer {
+  if (!region || region.bytes.length < bytes.length) {
+    const size = Math.max(64 * 1024, bytes.length);
+    region = createKernel(2 * size).reserve(size);
+  }
+  bytes.copy(region.bytes);
+  return region.bytes.subarray(0, bytes.length);
+}
+
+/** Where a stage gives tables by accepted event, they say what its list says. */
+function checkTables({ byEvent, all, ends, origins, count }: EventList, events: number): void {
+  if (!byEvent || !all) return;
+  const end = new Map(Array.from(origins, (event, n) => [event, ends[n]]));
+  const runs: Uint32Array[] = [];
+  for (let n = 0; n < all.runs.length; n += 3) runs.push(all.runs.subarray(n, n + 3));
+  const fates = runs.flatMap(([length, sent, unsent]) => Array.from({ length: length! }, () => [sent, unsent]));
+  const alike = runs.some(([, sent], n) => n > 0 && sent === runs[n - 1]![1]);
+  let last = 0;
+  const isRight = Array.from({ length: events }, (_, event) => {
+    last = end.get(event) ?? last;
+    const sent = Number(end.has(event));
+    const isFate = fates[event]?.[0] === sent && fates[event]?.[1] === 1 - sent;
+    const isTable = byEvent.sent[event] === sent && byEvent.unsent[event] === 1 - sent;
+    return isFate && isTable && byEvent.ends[event] === last;
+  });
+  const areWhole = fates.length === events && byEvent.ends.length === events && all.sent === count;
+  if (alike || !areWhole || isRight.includes(false)) throw new Error('the tables by event differ from the list');
 }
 
 /** Holds the ways to each other; returns how many lines were shaped. Throws with the pipeline and the line that differ. */
@@ -271,10 +308,12 @@ export function compareWays(seed: number, lines: number): number {
   while (done < lines) {
     const { text, program } = randomPipeline(random);
     const given = Array.from({ length: 40 }, () => randomLine(random));
-    const [bytes, values, objects] = stagesOf(text, program).map((stage) => outcomeOf(stage, given));
+    const stages = stagesOf(text, program);
+    const [bytes, values, objects] = stages.map((stage) => outcomeOf(stage, given));
     for (const [way, outcome] of [
       ['values', values!],
       ['bytes', bytes!],
+      ['bytes of accepted events', outcomeOf(stages[0]!, given, 'accepted')],
     ] as const)
       findDifference(way, text, given, objects!, outcome);
     done += given.length;

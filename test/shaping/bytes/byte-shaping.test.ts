@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { createPipelineStage } from '../../../src/shaping/pipeline/pipeline-stage.ts';
 import { compileRows } from '../../../src/shaping/rows/program.ts';
+import { createShaper } from '../../../src/shaping/shaper.ts';
+import type { Shaped } from '../../../src/core/shaping.ts';
 import { compareWays, outcomeOf, stagesOf } from './agreement.ts';
 
 const TARGET = 'where level != 20 | project-away req.headers | extend env="prod"';
@@ -151,4 +153,26 @@ describe('ways of shaping', () => {
   test(`bytes, values and objects give the same bytes on ${lines} random lines (TAILRACE_FUZZ_SEED=${seed})`, () => {
     expect(compareWays(seed, lines)).toBeGreaterThanOrEqual(lines);
   });
+});
+
+test('accepted events are shaped at once where they lie, however many and through however many stages', () => {
+  const level = (n: number): number => (n % 7 < 3 ? 20 : 30);
+  for (const count of [1, 3, 16_384, 16_385, 40_000]) {
+    const lines = Array.from({ length: count }, (_, n) => `{"level":${level(n)},"n":${n}}`);
+    const texts = ['where level != 20', 'where level != 20 | extend env="prod"', 'where n < 0', 'where n >= 0'];
+    for (const text of texts) {
+      const [bytes, values] = stagesOf(text);
+      expect(outcomeOf(bytes!, lines, 'accepted')).toEqual(outcomeOf(values!, lines));
+    }
+  }
+  const events = Array.from({ length: 500 }, (_, n) => `{"level":${level(n)},"n":${n}}\n`);
+  const about = { count: events.length, source: 'app', stream: 's', readAtMs: 0, offsetOf: () => 0 };
+  const stages = ['where level != 20', 'where n >= 100 | project-away n', 'extend env = "prod"'].map(
+    (text) => stagesOf(text)[0]!,
+  );
+  const shaped = createShaper(stages).shape({ bytes: Buffer.from(events.join('')), ...about }) as Shaped;
+  const isKept = (n: number): boolean => level(n) !== 20 && n >= 100;
+  expect([...shaped.sent]).toEqual(events.map((_, n) => Number(isKept(n))));
+  expect([...shaped.unsent]).toEqual(events.map((_, n) => Number(!isKept(n))));
+  expect(shaped.bytes.toString()).toBe('{"level":30,"env":"prod"}\n'.repeat(events.filter((_, n) => isKept(n)).length));
 });
