@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import { FakeService } from '../support/fake-service.ts';
 import { Journal, lacksJournal } from '../support/journal.ts';
 import { startProgram } from '../support/program.ts';
 import { valueOf } from '../support/prometheus-text.ts';
@@ -28,7 +28,7 @@ if (lacksJournal !== undefined) test.skip(`full disk and a journal (${lacksJourn
 
 /** An agent that reads them, with its `data_dir` on a disk of so many KiB. */
 async function runOn(kibibytes: number, write: Write) {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   const data = mountTmpfs(kibibytes);
   const folder = makeTree({ 'logs/.keep': '', 'journal/.keep': '' });
   const journal = { journal: `{type: journald, directory: ${folder}/journal, since: all, parse_json: true}` };
@@ -85,7 +85,7 @@ test.each(INPUTS)('run delivers %s on a full disk: it has taken room for positio
 });
 
 test('run that can neither deliver nor write what it read from a pipe ends with 1 at its deadline, and names every event and byte', async () => {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   service.respond = () => {};
   const folder = makeTree({});
   const data = mountTmpfs(1024);

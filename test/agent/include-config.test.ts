@@ -2,7 +2,7 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { test } from '../support/fake-ingest.ts';
+import { test } from '../support/fake-service.ts';
 import { startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';

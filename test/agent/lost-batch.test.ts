@@ -2,7 +2,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startAgent } from '../../src/agent/start-agent.ts';
 import { BatchQueue } from '../../src/batcher/queue.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import { FakeService } from '../support/fake-service.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { configure } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -12,7 +12,7 @@ afterEach(() => vi.restoreAllMocks());
 
 /** An agent in this process that reads one file of 100 lines, in batches of ten. */
 async function start() {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   const folder = makeTree({ 'app.log': Array.from({ length: 100 }, (_, i) => `line ${i}\n`).join('') });
   const options = {
     sources: { app: '{type: file, include: [app.log]}' },

@@ -6,7 +6,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import { FakeService } from '../support/fake-service.ts';
 import { findProgram } from '../support/installed.ts';
 import { startProgram } from '../support/program.ts';
 import { configure } from '../support/shipping.ts';
@@ -43,7 +43,7 @@ async function record(path: string): Promise<{ atUs: number; text: string }[]> {
 test.skipIf(python === undefined)(
   `systemd is notified of start, reloads, a failed one too, progress, states and the stop${needed}`,
   async () => {
-    const service = await FakeIngest.start();
+    const service = await FakeService.start();
     const folder = makeTree({ 'a.log': '' });
     const configureWith = (more: string): string => {
       const a = `{type: file, include: ["${folder}/a.log"], scan_interval: 100ms${more}}`;

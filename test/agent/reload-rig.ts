@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test as base } from 'vitest';
 import { askAgent } from '../../src/agent/control/control.ts';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import { FakeService } from '../support/fake-service.ts';
 import { freePorts } from '../support/free-port.ts';
 import { startProgram } from '../support/program.ts';
 import { parsePrometheus, type Sample, valueOf } from '../support/prometheus-text.ts';
@@ -28,7 +28,7 @@ export interface Parts {
 
 /** Runs with a file and a listener, unless it is of `filesOnly`. */
 export async function startRig({ filesOnly = false, more: always = '', args = [] as readonly string[] } = {}) {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   const folder = makeTree({ 'a.log': '', 'b.log': '' });
   const config = join(folder, 'tailrace.yaml');
   const [port, telemetry] = (await freePorts(2)) as [number, number];

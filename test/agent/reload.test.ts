@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { FakeIngest } from '../support/fake-ingest.ts';
+import type { FakeService } from '../support/fake-service.ts';
 import { takenPort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { startRig } from './reload-rig.ts';
@@ -22,7 +22,7 @@ const test = beginning(
   'service',
 );
 
-function linesOf(service: FakeIngest): { n: number; role?: string }[] {
+function linesOf(service: FakeService): { n: number; role?: string }[] {
   return service.lines.map((line) => JSON.parse(line) as { n: number; role?: string });
 }
 

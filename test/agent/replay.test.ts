@@ -8,7 +8,7 @@ import type { ReplayResult } from '../../src/agent/control/replay.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
 import { DeadLetters } from '../../src/state/dead-letters.ts';
 import { findImbalance } from '../../src/telemetry/observed.ts';
-import { FakeIngest, type ReceivedRequest, replyWith } from '../support/fake-ingest.ts';
+import { FakeService, type ReceivedRequest, replyWith } from '../support/fake-service.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { configure, QUICK } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -20,8 +20,8 @@ const WORSE = '{"_time":"2026-11-21T10:00:02Z","bad":true,"event":{"event":1}}';
 
 /** Stores good events, and names the bad ones. */
 function refuseBad(
-  service: FakeIngest,
-): (request: ReceivedRequest, response: Parameters<FakeIngest['respond']>[1]) => void {
+  service: FakeService,
+): (request: ReceivedRequest, response: Parameters<FakeService['respond']>[1]) => void {
   return (request, response) => {
     const failures = request.lines.flatMap((line, index) =>
       line.includes('"bad"') ? [{ index, timestamp: '2026-11-21T10:00:00Z', error: 'bad is not a field' }] : [],
@@ -44,16 +44,16 @@ function refuseBad(
 class Home {
   readonly log = new MemoryLog();
   readonly folder: string;
-  readonly service: FakeIngest;
+  readonly service: FakeService;
 
-  private constructor(service: FakeIngest, lines: readonly string[]) {
+  private constructor(service: FakeService, lines: readonly string[]) {
     this.service = service;
     this.folder = makeTree({ 'app.log': lines.map((line) => `${line}\n`).join('') });
     this.configure('store');
   }
 
   static async make(lines: readonly string[] = [GOOD, BAD, GOOD, WORSE]): Promise<Home> {
-    const service = await FakeIngest.start();
+    const service = await FakeService.start();
     service.respond = refuseBad(service);
     return new Home(service, lines);
   }

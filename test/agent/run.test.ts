@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { FakeIngest, replyWith, test } from '../support/fake-ingest.ts';
+import { FakeService, replyWith, test } from '../support/fake-service.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Family, valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -9,7 +9,7 @@ import { startRun } from './run-child.ts';
 const numbered = (count: number, first = 0): string[] => Array.from({ length: count }, (_, i) => `{"n":${first + i}}`);
 
 /** The numbers that the service stored, in order. */
-function numbersOf(service: FakeIngest): number[] {
+function numbersOf(service: FakeService): number[] {
   return service.lines.map((line) => (JSON.parse(line) as { n: number }).n).toSorted((a, b) => a - b);
 }
 
@@ -97,7 +97,7 @@ test('run waits for a service that is down at the start, and says so', async () 
   await run.says('batch was not stored');
   expect((await run.get('/readyz')).status).toBe(200);
   expect((await run.get('/healthz')).status).toBe(200);
-  const service = await FakeIngest.start(port);
+  const service = await FakeService.start(port);
   run.close();
   expect(await run.exited).toBe(0);
   expect(numbersOf(service)).toEqual(upTo(1000));
@@ -114,7 +114,7 @@ test('run ends with 0 on SIGTERM while the service is down, and the next one del
   expect(await first.exited).toBe(0);
   expect(first.stderr()).toContain('"keptEvents":1000');
 
-  const service = await FakeIngest.start(port);
+  const service = await FakeService.start(port);
   const second = startRun(folder, { url: service.url });
   second.close();
   expect(await second.exited).toBe(0);

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { Components } from '../../src/agent/build/components.ts';
 import type { SourcePipeline } from '../../src/agent/build/components.ts';
 import { closeState, stopComponents } from '../../src/agent/stop.ts';
-import { test } from '../support/fake-ingest.ts';
+import { test } from '../support/fake-service.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/load/load.ts';
 import { DeadLetters } from '../../src/state/dead-letters.ts';
 import { openState } from '../../src/state/database/store.ts';
 import { batch, span } from '../state/batches.ts';
-import { FakeIngest, replyWith, test } from '../support/fake-ingest.ts';
+import { FakeService, replyWith, test } from '../support/fake-service.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { configure } from '../support/shipping.ts';
@@ -39,7 +39,7 @@ test('stream is settled for its source once nothing of it is open, nor committed
 });
 
 /** Follows `app.log` with batches that stay open for an hour, on a clock that the test moves. */
-async function follow(service: FakeIngest) {
+async function follow(service: FakeService) {
   const folder = makeTree({ 'app.log': 'one\n' });
   const options = {
     sources: { app: '{type: file, include: [app.log]}' },
@@ -63,7 +63,7 @@ async function follow(service: FakeIngest) {
 // open for longer than a minute. Cause: the database knew nothing of them, so the stream was taken for settled and forgotten.
 // Fix: what sources see of the state also looks into the batches.
 test('stream of a removed file is not forgotten while its lines are not settled, which are in the disk buffer at once', async () => {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   service.respond = (_, response) => replyWith(response, 503, 'later');
   const { folder, agent, pass, file } = await follow(service);
   rmSync(file);

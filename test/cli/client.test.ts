@@ -1,11 +1,12 @@
 /** The client commands as a user runs them, against the real local service. */
-import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { API_TOKEN, localService, PERSONAL_TOKEN } from '../support/local-service.ts';
-import { freePort, listen } from '../support/free-port.ts';
+import { FakeService, type Responder } from '../support/fake-service.ts';
+import { freePort } from '../support/free-port.ts';
 import { startProgram } from '../support/program.ts';
+import { askSame } from '../support/proxy.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 import { tailraceFor } from './tailrace.ts';
@@ -324,19 +325,16 @@ test('ingest stores fifty thousand events once, in five requests at least', asyn
 test('ingest stores every event once when each first answer is lost after the service has stored the events', async () => {
   await makeDataset('lost-1');
   const lost = new Set<string>();
-  const server = createHttpServer((request, response) => {
-    const { method, url, headers } = request;
-    const onward = httpRequest(`${service.url}${url}`, { method, headers }, (answer) => {
-      const key = String(headers['idempotency-key']);
-      if (lost.has(key)) return void answer.pipe(response.writeHead(answer.statusCode!, answer.headers));
-      lost.add(key);
-      answer.resume().on('end', () => request.socket.destroy());
-    });
-    request.pipe(onward);
-  });
-  const url = `http://127.0.0.1:${await listen(server)}`;
+  const between = await FakeService.start();
+  const passOn: (...given: Parameters<Responder>) => Promise<void> = async (request, response) => {
+    const answer = await askSame(service.url, request);
+    if (lost.has(request.key)) return void answer.pipe(response.writeHead(answer.statusCode!, answer.headers));
+    lost.add(request.key);
+    answer.resume().on('end', () => response.destroy());
+  };
+  between.respond = (request, response) => void passOn(request, response);
   const lines = Array.from({ length: 35_000 }, (_, n) => `{"n":${n}}`).join('\n');
-  const ended = await tailrace(['ingest', 'lost-1', '--url', url, '--json'], { input: lines });
+  const ended = await tailrace(['ingest', 'lost-1', '--url', between.url, '--json'], { input: lines });
   expect(ended).toMatchObject({ code: 0 });
   expect(ended.json()).toMatchObject([{ ingested: 35_000, failed: 0, requests: 4 }]);
   expect(lost.size).toBe(4);

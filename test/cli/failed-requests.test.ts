@@ -1,7 +1,6 @@
 /** What the client commands say of requests that fail: the sentence first, at once, and nothing that only programs need. */
 import { describe, expect } from 'vitest';
-import { replyWith } from '../support/fake-ingest.ts';
-import { test } from '../support/fake-service.ts';
+import { type Responder, replyWith, test } from '../support/fake-service.ts';
 import { freePort } from '../support/free-port.ts';
 import { API_TOKEN, localService, PERSONAL_TOKEN } from '../support/local-service.ts';
 import { type Running, tailraceFor } from './tailrace.ts';
@@ -55,7 +54,7 @@ describe('a fault of the service', () => {
     [['query', '-d', 'logs']],
     [['datasets', 'list']],
   ] as const)('that answers 500 is seen at once: %s', async ([args], { service }) => {
-    const fault: Parameters<typeof service.answerNext>[0] = (_request, response) =>
+    const fault: Responder = (_request, response) =>
       replyWith(response, 500, { code: 500, message: 'internal error, trace 12' });
     service.answerNext(fault, fault, fault);
     const { code, stderr } = await tailrace(service.url, args);

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { test } from '../support/fake-ingest.ts';
+import { test } from '../support/fake-service.ts';
 import { freePort } from '../support/free-port.ts';
 import { startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';

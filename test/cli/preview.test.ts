@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { test } from '../support/fake-ingest.ts';
+import { test } from '../support/fake-service.ts';
 import { BINARY } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { tailraceFor } from './tailrace.ts';

@@ -1,14 +1,13 @@
 /** `tailrace query` in APL over pages, against a service written from the specification. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { replyWith } from '../support/fake-ingest.ts';
-import { type FakeService, startFakeService } from '../support/fake-service.ts';
+import { FakeService, replyWith } from '../support/fake-service.ts';
 import { BINARY, startCommand } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { tailraceFor } from './tailrace.ts';
 
 async function start(events: number): Promise<{ service: FakeService; tailrace: ReturnType<typeof tailraceFor> }> {
-  const service = await startFakeService();
+  const service = await FakeService.start();
   service.events.set(
     'logs',
     Array.from({ length: events }, (_, n) => ({ n })),
@@ -70,7 +69,7 @@ test('query takes its text from stdin and from a file', async () => {
 });
 
 test('query sends to the edge domain what the edge takes', async () => {
-  const [edge, { service, tailrace }] = [await startFakeService(), await start(0)];
+  const [edge, { service, tailrace }] = [await FakeService.start(), await start(0)];
   edge.events.set('logs', [{ n: 1 }]);
   const env = { TAILRACE_EDGE_DOMAIN: new URL(edge.url).host };
   expect((await tailrace(['query', 'logs', '-o', 'ndjson'], { env })).json()).toHaveLength(1);

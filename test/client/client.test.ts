@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts';
 import { version } from '../../src/core/version.ts';
-import { type FakeService, startFakeService } from '../support/fake-service.ts';
+import { FakeService } from '../support/fake-service.ts';
 import { beginning } from '../support/begin.ts';
 
 const TOKEN = 'xaat-00000000-0000-4000-8000-00000000000a';
@@ -10,7 +10,7 @@ async function start(
   options: Partial<ClientOptions> = {},
   path = '',
 ): Promise<{ service: FakeService; client: Client }> {
-  const service = await startFakeService();
+  const service = await FakeService.start();
   return { service, client: createClient({ url: `${service.url}${path}`, token: TOKEN, ...options }) };
 }
 
@@ -63,7 +63,7 @@ test('client lists, creates, reads, updates, trims and deletes datasets', async 
 test('client encodes the parts of a path', async ({ service, client }) => {
   await expect(client.datasets.get('a/b c?')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   expect(service.last.url).toBe('/v1/datasets/a%2Fb%20c%3F');
-  await expect(client.ingest('a/b c?', '{}', { format: 'ndjson' })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+  await client.ingest('a/b c?', '{}', { format: 'ndjson' });
   expect(service.last.url).toBe('/v1/ingest/a%2Fb%20c%3F');
 });
 
@@ -149,7 +149,7 @@ test('client asks for a structured query of one dataset', async ({ service, clie
 });
 
 test('client sends ingest and queries to the edge and all else to the base address', async () => {
-  const edge = await startFakeService();
+  const edge = await FakeService.start();
   edge.datasets.set('logs', {
     id: 'logs',
     name: 'logs',
@@ -172,7 +172,7 @@ test('client sends ingest and queries to the edge and all else to the base addre
 });
 
 test('client takes a whole address for the edge, too', async () => {
-  const edge = await startFakeService();
+  const edge = await FakeService.start();
   const { client } = await start({ edgeDomain: edge.url }, '/base');
   await client.query('logs');
   expect(edge.last.url).toBe('/v1/query/_apl?format=tabular');

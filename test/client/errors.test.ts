@@ -1,8 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { ClientError } from '../../src/client/client-error.ts';
 import { createClient } from '../../src/client/client.ts';
-import { replyWith } from '../support/fake-ingest.ts';
-import { startFakeService, test } from '../support/fake-service.ts';
+import { FakeService, replyWith, test } from '../support/fake-service.ts';
 import { testTiming } from './timing.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -33,9 +32,9 @@ test.each([
   [500, 'E_SERVICE'],
   [501, 'E_SERVICE'],
 ])('client answers a %i with %s, what was asked and what the service says', async (status, code) => {
-  const service = await startFakeService();
+  const service = await FakeService.start();
   const answer = { code: status, message: 'because of this' };
-  service.http.respond = (_request, response) => replyWith(response, status, answer);
+  service.respond = (_request, response) => replyWith(response, status, answer);
   const client = createClient({ url: service.url, token: TOKEN, timing: testTiming() });
   const error = await failureOf(client.datasets.create({ name: 'x' }));
   expect(error).toMatchObject({ code, status, method: 'POST', url: `${service.url}/v1/datasets`, body: answer });
@@ -43,7 +42,7 @@ test.each([
 });
 
 test('client shows a refusal that is no JSON, cut and on one line', async ({ service }) => {
-  service.http.respond = (_request, response) => replyWith(response, 400, `<html>\n  <b>bad</b>${'x'.repeat(1000)}`);
+  service.respond = (_request, response) => replyWith(response, 400, `<html>\n  <b>bad</b>${'x'.repeat(1000)}`);
   const error = await failureOf(createClient({ url: service.url }).orgs());
   expect(error.message).toMatch(/HTTP 400 bad x+…$/);
   expect(error.message.length).toBeLessThan(300);
@@ -54,8 +53,8 @@ test.each([
   ['an object', '{"items":[]}', 'a list of datasets, it begins "{'],
   ['nothing', '', 'it is empty'],
 ])('client does not take %s for a list', async (_name, body, wanted) => {
-  const service = await startFakeService();
-  service.http.respond = (_request, response) => replyWith(response, 200, body);
+  const service = await FakeService.start();
+  service.respond = (_request, response) => replyWith(response, 200, body);
   const error = await failureOf(createClient({ url: service.url }).datasets.list());
   expect(error.code).toBe('E_BAD_ANSWER');
   expect(error.message).toContain(wanted);
@@ -65,8 +64,8 @@ test.each([
 test.each([['{"ingested":1}'], ['[]'], ['null'], ['{"ingested":-1,"failed":0}']])(
   'client does not take %s for an ingest result',
   async (body) => {
-    const service = await startFakeService();
-    service.http.respond = (_request, response) => replyWith(response, 200, body);
+    const service = await FakeService.start();
+    service.respond = (_request, response) => replyWith(response, 200, body);
     const error = await failureOf(
       createClient({ url: service.url }).ingest('logs', '{}', { format: 'ndjson', idempotencyKey: 'k' }),
     );
@@ -76,8 +75,7 @@ test.each([['{"ingested":1}'], ['[]'], ['null'], ['{"ingested":-1,"failed":0}']]
 );
 
 test('client follows no redirect and says where it leads', async ({ service }) => {
-  service.http.respond = (_request, response) =>
-    replyWith(response, 302, '', { location: 'https://login.example.com/' });
+  service.respond = (_request, response) => replyWith(response, 302, '', { location: 'https://login.example.com/' });
   const error = await failureOf(createClient({ url: service.url, token: TOKEN }).orgs());
   expect(error.message).toContain('HTTP 302, which leads to https://login.example.com/');
   expect(service.requests).toHaveLength(1);
@@ -97,7 +95,7 @@ test('client says which name is not known', async () => {
 });
 
 test('client gives up a request that takes too long, as a whole', async ({ service }) => {
-  service.http.respond = (_request, response) => {
+  service.respond = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     // A byte now and then, which is no end.
     const timer = setInterval(() => response.write(' '), 20);
@@ -110,7 +108,7 @@ test('client gives up a request that takes too long, as a whole', async ({ servi
 
 test('client rejects with the caller’s own reason when its signal aborts', async ({ service }) => {
   const stop = new AbortController();
-  service.http.respond = () => stop.abort(new Error('enough'));
+  service.respond = () => stop.abort(new Error('enough'));
   await expect(createClient({ url: service.url }).query('logs', { signal: stop.signal })).rejects.toThrow('enough');
 });
 

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { TabularResult } from '../../src/client/api-types.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { pagesOf, pagesOfDataset } from '../../src/client/pages.ts';
-import { type FakeService, startFakeService } from '../support/fake-service.ts';
+import { FakeService } from '../support/fake-service.ts';
 
 async function start(events: number): Promise<{ service: FakeService; client: Client }> {
-  const service = await startFakeService();
+  const service = await FakeService.start();
   const client = createClient({ url: service.url });
   await client.datasets.create({ name: 'logs' });
   service.events.set(
@@ -58,7 +58,7 @@ test('pages of an empty dataset are one empty page', async () => {
 test('pages end where the cursor does not move', async () => {
   const { service, client } = await start(3);
   const first = await client.query('logs');
-  service.http.respond = (_request, response) => response.end(JSON.stringify(first));
+  service.respond = (_request, response) => void response.end(JSON.stringify(first));
   let pages = 0;
   for await (const _ of pagesOf(client, 'logs')) pages += 1;
   expect(pages).toBe(2);
@@ -74,8 +74,8 @@ test.each<[string, (table: object) => object]>([
 ])('pages of a result with %s are that one', async (_name, change) => {
   const { service, client } = await start(3);
   const result = await client.query('logs');
-  service.http.respond = (_request, response) =>
-    response.end(JSON.stringify({ ...result, tables: result.tables.map(change) }));
+  service.respond = (_request, response) =>
+    void response.end(JSON.stringify({ ...result, tables: result.tables.map(change) }));
   const before = service.requests.length;
   for await (const page of pagesOf(client, 'logs')) expect(page.tables).toHaveLength(1);
   expect(service.requests).toHaveLength(before + 1);

@@ -3,8 +3,7 @@ import { type Client, createClient } from '../../src/client/client.ts';
 import type { Retry } from '../../src/client/requester.ts';
 import { waitMsOf } from '../../src/client/retry.ts';
 import { CLIENT_INGEST_TRIES, CLIENT_LAST_WAIT_MS, CLIENT_TRIES } from '../../src/client/limits.ts';
-import { type Responder, replyWith } from '../support/fake-ingest.ts';
-import { type FakeService, startFakeService } from '../support/fake-service.ts';
+import { FakeService, replyWith, type Responder } from '../support/fake-service.ts';
 import { NOW_MS, testTiming, type TestTiming } from './timing.ts';
 import { beginning } from '../support/begin.ts';
 
@@ -16,7 +15,7 @@ interface Rig {
 }
 
 async function start(): Promise<Rig> {
-  const service = await startFakeService();
+  const service = await FakeService.start();
   const [timing, retries] = [testTiming(), [] as Retry[]];
   const client = createClient({ url: service.url, timing, onRetry: (retry) => retries.push(retry) });
   await client.datasets.create({ name: 'logs' });
@@ -119,7 +118,7 @@ test('retry does not wait for an hour', async ({ service, client, timing }) => {
 });
 
 test('retry ends', async ({ service, client, timing }) => {
-  service.http.respond = answer(503);
+  service.respond = answer(503);
   await expect(client.datasets.list()).rejects.toMatchObject({ status: 503 });
   expect(service.requests).toHaveLength(1 + CLIENT_TRIES);
   await expect(client.ingest('logs', '{}', keyed)).rejects.toMatchObject({ status: 503 });
@@ -129,8 +128,8 @@ test('retry ends', async ({ service, client, timing }) => {
 
 test('retry outlasts a service that goes away while events are sent, but not one that was never there', async () => {
   const { service, client, timing } = await start();
-  const { port } = service.http;
-  await service.http.stop();
+  const { port } = service;
+  await service.stop();
   await expect(client.datasets.list()).rejects.toMatchObject({ systemCode: 'ECONNREFUSED' });
   expect(timing.waits).toEqual([]);
   await expect(client.ingest('logs', '{}', keyed)).rejects.toMatchObject({ systemCode: 'ECONNREFUSED' });

@@ -11,7 +11,7 @@ import {
   makeCertificate,
   readCertificate,
 } from '../support/certificates.ts';
-import { FakeIngest, replyWith, test } from '../support/fake-ingest.ts';
+import { FakeService, replyWith, test } from '../support/fake-service.ts';
 import { startProxy } from '../support/proxy.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
@@ -23,8 +23,8 @@ function makeAuthorityIn(): { folder: string; authority: Certificate; ca: Buffer
   return { folder, authority, ca: readFileSync(authority.cert) };
 }
 
-async function startTls(server: Certificate, options: object = {}): Promise<FakeIngest> {
-  const service = await FakeIngest.start(0, { ...readCertificate(server), ...options });
+async function startTls(server: Certificate, options: object = {}): Promise<FakeService> {
+  const service = await FakeService.start(0, { ...readCertificate(server), ...options });
   service.respond = (_request, response) => replyWith(response, 200, []);
   return service;
 }

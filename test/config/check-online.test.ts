@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { check } from '../../src/cli/check/check.ts';
 import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../support/certificates.ts';
-import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
+import { FakeService, replyWith } from '../support/fake-service.ts';
 import { API_TOKEN, startLocalService } from '../support/local-service.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
@@ -112,7 +112,7 @@ test.for([
 ] as const)(
   'check --online tells what an answer of %i means, once, and ends with %i',
   async ([status, code, finding]) => {
-    const service = await FakeIngest.start();
+    const service = await FakeService.start();
     service.respond = (_, response) => replyWith(response, status, { message: 'not so' });
     expect(await checkOnline(service.url)).toEqual({ code, found: [finding] });
     expect(service.requests.map(({ body, key }) => [body.length, key.startsWith('check-')])).toEqual([[0, true]]);
@@ -124,7 +124,7 @@ test.skipIf(!hasOpenssl)(
   async () => {
     const folder = makeTree({});
     const server = makeCertificate(folder, 'server', makeAuthority(folder, 'authority'), { names: 'IP:127.0.0.1' });
-    const service = await FakeIngest.start(0, readCertificate(server));
+    const service = await FakeService.start(0, readCertificate(server));
     const { code, found } = await checkOnline(service.url);
     expect(code).toBe(1);
     expect(found).toEqual([
@@ -141,7 +141,7 @@ test('check --online tells that the service cannot be reached, and takes a compl
     1,
     [expect.stringMatching(/^8:10 the service at URL cannot be reached: .*ECONNREFUSED.*; check url, and/)],
   ]);
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   service.respond = (_, response) => replyWith(response, 400, { message: 'no events' });
   expect(await checkOnline(service.url)).toEqual({ code: 0, found: [] });
 });

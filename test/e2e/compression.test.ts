@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { FakeIngest, type ReceivedRequest, replyWith, test } from '../support/fake-ingest.ts';
+import { FakeService, type ReceivedRequest, replyWith, test } from '../support/fake-service.ts';
 import { startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
@@ -19,7 +19,7 @@ test.for([
   ['plain bodies', '422'],
   ['plain bodies', 'a page'],
 ] as const)('a service that stores %s and answers the rest with %s gets every line once', async ([takes, refusal]) => {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   const kept = new Map<string, string>();
   service.respond = (request, response) => {
     // As our own service does: the first result is the answer to every later request with the key.

@@ -2,7 +2,7 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
+import { FakeService, replyWith } from '../support/fake-service.ts';
 import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
 import { valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -27,7 +27,7 @@ interface Rig {
 
 async function setUp(source: string): Promise<Rig> {
   const folder = makeTree({ 'logs/.keep': '' });
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   const seen: Seen[] = [];
   service.respond = (request, response) => {
     for (const line of request.lines) {

@@ -2,15 +2,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import { FakeService } from '../support/fake-service.ts';
 import { BINARY, startCommand } from '../support/program.ts';
 import { configure, QUICK } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
 test('run follows the name of its service to another address once the old one takes no more, and loses nothing', async () => {
-  const first = await FakeIngest.start(0, undefined, '127.0.0.1');
-  const second = await FakeIngest.start(first.port, undefined, '127.0.0.2');
+  const first = await FakeService.start(0, undefined, '127.0.0.1');
+  const second = await FakeService.start(first.port, undefined, '127.0.0.2');
   const folder = makeTree({ 'app.log': '' });
   const hosts = join(folder, 'hosts');
   writeFileSync(hosts, '127.0.0.1 store.test\n');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { buildAgent, launcher } from '../../bench/agent.ts';
 import { describeShortMemory } from '../../src/agent/build/memory-limit.ts';
-import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
+import { FakeService, replyWith } from '../support/fake-service.ts';
 import { makeMemoryCgroup } from '../support/memory-cgroup.ts';
 import { BINARY, startCommand } from '../support/program.ts';
 import { configure } from '../support/shipping.ts';
@@ -32,7 +32,7 @@ function writeSite(url: string): string {
 
 test('the agent ships under load within 128 MiB and is not killed', async () => {
   const program = buildAgent();
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   let events = 0;
   const keys = new Set<string>();
   // Each batch is refused once, so that full memory waits for the service.
@@ -87,7 +87,7 @@ test('check and start warn of less than 96 MiB, and the agent goes on', async ()
   // Without a group of its own there is no limit to warn of.
   const expected = group ? 1 : 0;
   const count = (text: string): number => text.split('the memory limit is 95 MiB').length - 1;
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   const folder = makeTree({ 'app.log': 'one\n' });
   const config = configure(
     { folder, url: service.url },

@@ -1,14 +1,13 @@
 /** Fetching the embedded engine from a double of the npm registry: right, wrong, cut off and hostile archives. */
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { installEngine } from '../../src/cli/engine/engine-install.ts';
 import { TailraceError } from '../../src/core/errors.ts';
 import { loadInstalled, versionFolder } from '../../src/service/engine/installed.ts';
+import { FakeService } from '../support/fake-service.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
 interface Entry {
@@ -51,24 +50,23 @@ const ENGINE = [
 /** A registry with these archives, and the folder to install into. */
 async function setUp(archive: Buffer, served: Buffer | number = archive, integrity = integrityOf(archive)) {
   const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(request.url!);
+  const service = await FakeService.start();
+  service.respond = ({ url }, response) => {
+    asked.push(url);
     if (typeof served === 'number') response.writeHead(served).end();
     else if (served.length < archive.length) {
       // The connection ends in the middle.
       response.writeHead(200, { 'content-length': archive.length });
       response.write(served, () => response.destroy());
     } else response.end(served);
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => void server.close());
+  };
   const folder = makeTree({});
   const target = join(folder, 'engine', 'chdb-1.0.0');
   const install = (signal = new AbortController().signal): Promise<boolean> =>
     installEngine({
       packages: [{ name: '@chdb/lib', version: '1.0.0', integrity }],
       target,
-      registry: `http://127.0.0.1:${(server.address() as AddressInfo).port}/npm/`,
+      registry: `${service.url}/npm/`,
       signal,
       progress: () => {},
     });

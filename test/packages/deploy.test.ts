@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { startProgram } from '../support/program.ts';
-import { test } from '../support/fake-ingest.ts';
+import { test } from '../support/fake-service.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 

@@ -1,13 +1,12 @@
 /** The single executable and the embedded engine: how it comes, and that the service works with it. The real packages, from the configured registry. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { engineVersion } from '../../src/service/engine/installed.ts';
 import { API_TOKEN } from '../support/local-service.ts';
+import { FakeService } from '../support/fake-service.ts';
 import { findProgram } from '../support/installed.ts';
 import { sharedPackages } from '../support/packages.ts';
 import { startCommand } from '../support/program.ts';
@@ -47,17 +46,15 @@ describe.skipIf(!canBuild)(`the executable and the embedded engine${needed}`, ()
   });
 
   test('install refuses what a wrong registry serves', async () => {
-    const server = createServer((_, response) => response.end('something else')).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await new Promise((resolve) => server.once('listening', resolve));
-    const wrong = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const service = await FakeService.start();
+    service.respond = (_request, response) => void response.end('something else');
     const install = startCommand(executable, [
       'engine',
       'install',
       '--folder',
       join(folder, 'wrong'),
       '--registry',
-      wrong,
+      service.url,
     ]);
     expect(await install.exited).toBe(1);
     expect(install.stderr()).toMatch(

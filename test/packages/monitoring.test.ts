@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
+import { FakeService, replyWith } from '../support/fake-service.ts';
 import { freePort } from '../support/free-port.ts';
 import { findProgram } from '../support/installed.ts';
 import { startProgram } from '../support/program.ts';
@@ -97,7 +97,7 @@ test.each(boardPaths)('panels of %s have ids of their own and do not overlap', (
 
 /** The real agent, after a retry, a dead letter and its replay, so that each metric has been counted. */
 async function startAgent(): Promise<string> {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   let isRefusing = true;
   service.respond = (request, response) => {
     if (service.requests.length === 1) replyWith(response, 503, {});

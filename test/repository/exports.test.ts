@@ -4,7 +4,7 @@ import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, utimesSync,
 import { delimiter, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runNode } from '../support/run-node.ts';
-import { startFakeService } from '../support/fake-service.ts';
+import { FakeService } from '../support/fake-service.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { words } from '../support/words.ts';
 
@@ -85,7 +85,7 @@ test('package gives a program the client and its types, and they need nothing el
   expect(checked.stdout + checked.stderr).toBe('');
   expect(checked.status).toBe(0);
 
-  const service = await startFakeService();
+  const service = await FakeService.start();
   expect(await runNode([join(folder, 'program.ts')], { SERVICE: service.url })).toBe('logs 2 2 E_NOT_FOUND\n');
 });
 

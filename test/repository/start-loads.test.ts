@@ -1,7 +1,7 @@
 /** What an agent has in memory: nothing that only a request, an error or another command needs. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startFakeService } from '../support/fake-service.ts';
+import { FakeService } from '../support/fake-service.ts';
 import { runNode } from '../support/run-node.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { words } from '../support/words.ts';
@@ -43,7 +43,7 @@ test('an agent without lines loads no ICU data, no room that it does not use, an
 });
 
 test('run loads nothing of the client commands', async () => {
-  const fake = await startFakeService();
+  const fake = await FakeService.start();
   fake.datasets.set('logs', {
     id: 'logs',
     name: 'logs',

@@ -1,13 +1,13 @@
 /** The password of an engine's address is in no error, log, reply or metric, however the address is written and whatever a server answers. */
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { hidePassword, parseClickhouseUrl } from '../../src/service/engine/clickhouse-url.ts';
 import { moveToCluster } from '../../src/service/run/migrate.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import type { Log } from '../../src/core/log.ts';
 import { startClickhouse } from '../support/clickhouse.ts';
+import { FakeService, type Responder } from '../support/fake-service.ts';
 import { startProgram } from '../support/program.ts';
+import { askSame } from '../support/proxy.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { startOn } from './support.ts';
 
@@ -77,32 +77,26 @@ test('a server that repeats what it was sent brings no password into replies, me
   const cluster = await startClickhouse(1);
   onTestFinished(() => cluster.stop());
   let [isEchoing, echoed] = [false, 0];
-  const proxy = createServer((asked, reply) => {
-    const { authorization, ...headers } = asked.headers;
-    const statement = new URL(asked.url!, 'http://x').searchParams.get('query');
+  const proxy = await FakeService.start();
+  const passOn: (...given: Parameters<Responder>) => Promise<void> = async (request, response) => {
     if (isEchoing) {
       echoed++;
-      const [, base64 = ''] = authorization!.split(' ');
-      reply.writeHead(500, { 'x-clickhouse-exception-code': '209' });
-      reply.end(`Code: 209. DB::Exception: ${base64} ${Buffer.from(base64, 'base64').toString()} for ${statement}`);
+      const statement = new URL(request.url, proxy.url).searchParams.get('query');
+      const [, base64 = ''] = request.headers.authorization!.split(' ');
+      response.writeHead(500, { 'x-clickhouse-exception-code': '209' });
+      response.end(`Code: 209. DB::Exception: ${base64} ${Buffer.from(base64, 'base64').toString()} for ${statement}`);
       return;
     }
-    const { port } = new URL(cluster.url.replace('clickhouse:', 'http:'));
-    const onward = request({ port, path: asked.url, method: asked.method, headers }, (answer) => {
-      reply.writeHead(answer.statusCode!, answer.headers);
-      answer.pipe(reply);
-    });
-    onward.on('error', () => reply.destroy());
-    asked.pipe(onward);
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void proxy.close());
-  await new Promise((resolve) => proxy.once('listening', resolve));
+    const { authorization: _, ...headers } = request.headers;
+    const answer = await askSame(`http://127.0.0.1:${new URL(cluster.url).port}`, { ...request, headers });
+    answer.pipe(response.writeHead(answer.statusCode!, answer.headers));
+  };
+  proxy.respond = (request, response) => void passOn(request, response);
   const logged: string[] = [];
   const note = (fields: object, message: string): void => void logged.push(`${JSON.stringify(fields)} ${message}`);
   const log: Log = { debug: note, info: note, warn: note, error: note };
-  const { port } = proxy.address() as AddressInfo;
   const dataDir = makeTree({});
-  const service = await startOn(dataDir, { engine: `clickhouse://default:SECRET@127.0.0.1:${port}/x`, log });
+  const service = await startOn(dataDir, { engine: `clickhouse://default:SECRET@127.0.0.1:${proxy.port}/x`, log });
   const { address, credentials } = service;
   const ask = async (method: string, path: string, body?: object): Promise<string> => {
     const headers = { authorization: `Bearer ${credentials.apiToken}`, 'content-type': 'application/json' };

@@ -1,35 +1,25 @@
 /** What the failures of a ClickHouse server become: a server that is away is a 503 with Retry-After, so that clients come again; a bug is not. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/service/http/api-error.ts';
 import { openShard, type Shard } from '../../src/service/engine/shard.ts';
+import { FakeService } from '../support/fake-service.ts';
 
 /** A server that answers every statement with the failure in its text, as ClickHouse writes it. */
-let server: Server;
+let service: FakeService;
 let shard: Shard;
 beforeAll(async () => {
-  server = createServer((request, reply) => {
-    let sql = '';
-    request.on('data', (chunk: Buffer) => (sql += chunk.toString()));
-    request.on('end', () => {
-      const [, code = '', message = ''] = /^fail (\d+) (.*?)(?:\nFORMAT.*)?$/s.exec(sql.trim()) ?? [];
-      reply
-        .writeHead(500, { 'X-ClickHouse-Exception-Code': code })
-        .end(`Code: ${code}. DB::Exception: ${message} (version 26.7)`);
-    });
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  shard = openShard({
-    host: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    user: 'default',
-    password: '',
-    database: 'x',
-  });
+  service = await FakeService.start();
+  service.respond = ({ body }, response) => {
+    const [, code = '', message = ''] = /^fail (\d+) (.*?)(?:\nFORMAT.*)?$/s.exec(body.toString().trim()) ?? [];
+    response
+      .writeHead(500, { 'X-ClickHouse-Exception-Code': code })
+      .end(`Code: ${code}. DB::Exception: ${message} (version 26.7)`);
+  };
+  shard = openShard({ host: service.url, user: 'default', password: '', database: 'x' });
 });
 afterAll(async () => {
   await shard.close();
-  server.close();
+  await service.stop();
 });
 
 const failureOf = async (work: Promise<unknown>): Promise<unknown> =>

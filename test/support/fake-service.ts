@@ -1,10 +1,21 @@
 /**
- * A service for the client's tests, written from the specification: datasets, ingest in three formats with keys, queries with cursors, account
- * and tokens, all in memory over real HTTP. `respond` takes its place where a test wants another answer.
+ * A service for tests, written from the specification: a real HTTP server on loopback that keeps every request, decoded. It has datasets, ingest in
+ * three formats with keys, queries with cursors, account and tokens, all in memory; `respond` takes its place where a test wants another answer.
  */
 import type { ServerResponse } from 'node:http';
-import { test as base } from 'vitest';
-import { FakeIngest, type ReceivedRequest, replyWith } from './fake-ingest.ts';
+import type { ServerOptions } from 'node:https';
+import { parse as parseCsv } from 'csv-parse/sync';
+import { HttpServer, type Received } from './http-server.ts';
+import { endWithTest } from './program.ts';
+import { test as base } from './temp-tree.ts';
+
+export interface ReceivedRequest extends Received {
+  /** The events: the lines of NDJSON, else each event as JSON. */
+  readonly lines: readonly string[];
+}
+
+/** Answers a request; without an answer it stays open. */
+export type Responder = (request: ReceivedRequest, response: ServerResponse) => void;
 
 export interface FakeDataset {
   readonly id: string;
@@ -15,23 +26,6 @@ export interface FakeDataset {
   readonly who: string;
 }
 
-export interface FakeService {
-  readonly url: string;
-  readonly http: FakeIngest;
-  readonly requests: readonly ReceivedRequest[];
-  readonly datasets: Map<string, FakeDataset>;
-  /** Events by dataset, once for each key, in the order in which they came. */
-  readonly events: Map<string, unknown[]>;
-  /** The last request. */
-  readonly last: ReceivedRequest;
-  /** Answers the next requests, one answer each, before the service itself answers again. */
-  answerNext(...answers: ((request: ReceivedRequest, response: ServerResponse) => void)[]): void;
-  /** Does what a request asks and returns the answer, without sending it. */
-  handle(request: ReceivedRequest): readonly [status: number, body: unknown];
-  /** Most requests in flight at once. */
-  mostAtOnce(): number;
-}
-
 const USER = {
   id: 'u1',
   name: 'Ann',
@@ -40,116 +34,155 @@ const USER = {
   permissions: ['CanIngest', 'ManageBilling'],
 };
 
-export async function startFakeService(): Promise<FakeService> {
-  const http = await FakeIngest.start();
-  const datasets = new Map<string, FakeDataset>();
-  const events = new Map<string, unknown[]>();
-  const replies = new Map<string, object>();
-  const tokens = new Map<string, Record<string, unknown>>();
-  const planned: ((request: ReceivedRequest, response: ServerResponse) => void)[] = [];
-  let [underWay, most] = [0, 0];
-
-  const make = (name: string, description: string): FakeDataset => {
-    const made = {
-      id: name,
-      name,
-      description,
-      created: '2026-01-02T03:04:05.678Z',
-      integrationConfigs: [],
-      who: 'Ann',
-    };
-    datasets.set(name, made);
-    return made;
+export class FakeService extends HttpServer {
+  readonly requests: ReceivedRequest[] = [];
+  /** Bodies' lines that were answered with a 200, once for each key, in the order of their arrival. */
+  readonly stored = new Map<string, readonly string[]>();
+  /** Events by dataset, once for each key, in the order in which they came. Events may go to a dataset that was not made. */
+  readonly events = new Map<string, unknown[]>();
+  readonly datasets = new Map<string, FakeDataset>();
+  /** How a request is answered; by default as the API does. */
+  respond: Responder = (request, response) => {
+    const [status, body] = this.handle(request);
+    if (status === 204) response.writeHead(204).end();
+    else replyWith(response, status, body);
   };
-  const route = (request: ReceivedRequest): readonly [status: number, body: unknown] => {
-    const { pathname, searchParams } = new URL(request.url, http.url);
+  readonly #tokens = new Map<string, object>();
+  readonly #planned: Responder[] = [];
+
+  /** Starts on a port of its own, or on `port`; closed when the test ends. With `tls` it is an https server. */
+  static async start(port?: number, tls?: ServerOptions, host?: string): Promise<FakeService> {
+    const service = new FakeService(tls);
+    await service.listen(port, host);
+    endWithTest(() => service.stop());
+    return service;
+  }
+
+  /** Every stored line. */
+  get lines(): string[] {
+    return [...this.stored.values()].flat();
+  }
+
+  /** The last request. */
+  get last(): ReceivedRequest {
+    return this.requests.at(-1)!;
+  }
+
+  /** Answers the next requests, one answer each, before `respond` does again. */
+  answerNext(...answers: readonly Responder[]): void {
+    this.#planned.push(...answers);
+  }
+
+  storeAll(request: ReceivedRequest, response: ServerResponse): void {
+    replyWith(response, 200, this.#store(request));
+  }
+
+  protected take(received: Received, response: ServerResponse): void {
+    const request = { ...received, lines: linesIn(received.body.toString('utf8'), received.headers['content-type']) };
+    this.requests.push(request);
+    (this.#planned.shift() ?? this.respond)(request, response);
+  }
+
+  /** Does what a request asks and returns the answer, without sending it. */
+  handle(request: ReceivedRequest): readonly [status: number, body: unknown] {
+    const { path, parameters, group, id, verb } = partsOf(request.url);
     const body = request.body.toString('utf8');
-    const path = pathname.replace(/^\/base/, '');
-    const [, , group = '', id = '', verb = ''] = path.split('/').map(decodeURIComponent);
     const call = `${request.method} ${group}`;
     const missing = [404, { code: 404, message: `dataset "${id}" not found` }] as const;
-    if (id === '_apl') return [200, queryResult(JSON.parse(body), events, searchParams.get('format') ?? '')];
-    if (group === 'ingest' || verb === 'ingest') return datasets.has(id) ? [200, store(id, request, body)] : missing;
-    if (verb === 'query')
-      return datasets.has(id) ? [200, queryResult({ apl: id, ...JSON.parse(body) }, events, 'legacy')] : missing;
-    if (verb === 'trim') return datasets.has(id) ? [200, { numDeleted: events.get(id)?.length ?? 0 }] : missing;
-    if (call === 'GET datasets' && id === '') return [200, [...datasets.values()]];
-    if (call === 'POST datasets') {
-      const { name, description = '' } = JSON.parse(body) as { name: string; description?: string };
-      return datasets.has(name)
-        ? [409, { code: 409, message: `dataset "${name}" exists` }]
-        : [200, make(name, description)];
-    }
-    const dataset = datasets.get(id);
-    if (group === 'datasets' && !dataset) return missing;
-    if (call === 'GET datasets') return [200, dataset];
+    if (id === '_apl') return [200, queryResult(JSON.parse(body), this.events, parameters.get('format') ?? '')];
+    if (group === 'ingest' || verb === 'ingest') return [200, this.#store(request)];
+    const dataset = this.datasets.get(id);
+    if (group === 'datasets' && id !== '' && !dataset) return missing;
+    if (verb === 'query') return [200, queryResult({ apl: id, ...JSON.parse(body) }, this.events, 'legacy')];
+    if (verb === 'trim') return [200, { numDeleted: this.events.get(id)?.length ?? 0 }];
+    if (call === 'GET datasets') return [200, dataset ?? [...this.datasets.values()]];
+    if (call === 'POST datasets') return this.#make(JSON.parse(body) as { name: string; description?: string });
     if (call === 'PUT datasets') return [200, Object.assign(dataset!, JSON.parse(body))];
-    if (call === 'DELETE datasets') return [204, datasets.delete(id) && ''];
+    if (call === 'DELETE datasets') return [204, this.datasets.delete(id) && ''];
     if (call === 'GET user') return [200, { id: USER.id, name: USER.name, emails: [USER.email] }];
     if (call === 'GET users') return [200, [USER]];
     if (call === 'GET orgs')
       return [200, [{ id: 'org', name: 'Org', plan: 'free', role: 'owner', license: { maxDatasets: 3 } }]];
-    if (call === 'GET tokens') return [200, [...tokens.values()]];
+    if (call === 'GET tokens') return [200, [...this.#tokens.values()]];
     if (call === 'POST tokens') {
       const made = {
-        ...(JSON.parse(body) as object),
-        id: `t${tokens.size + 1}`,
+        ...JSON.parse(body),
+        id: `t${this.#tokens.size + 1}`,
         kind: 'api',
         created: '2026-01-02T03:04:05Z',
       };
-      tokens.set(made.id, made);
+      this.#tokens.set(made.id, made);
       return [200, { ...made, token: 'xaat-00000000-0000-4000-8000-000000000001' }];
     }
     if (call === 'DELETE tokens')
-      return tokens.delete(id) ? [204, ''] : [404, { code: 404, message: `token "${id}" not found` }];
+      return this.#tokens.delete(id) ? [204, ''] : [404, { code: 404, message: `token "${id}" not found` }];
     return [404, { code: 404, message: `route ${request.method} ${path} not found` }];
-  };
-  const store = (dataset: string, request: ReceivedRequest, body: string): object => {
-    const known = replies.get(request.key);
-    if (known && request.key !== '') return known;
-    const read = eventsIn(String(request.headers['content-type']), body);
-    events.set(dataset, [...(events.get(dataset) ?? []), ...read]);
-    const reply = {
-      ingested: read.length,
+  }
+
+  #make({ name, description = '' }: { name: string; description?: string }): readonly [number, object] {
+    if (this.datasets.has(name)) return [409, { code: 409, message: `dataset "${name}" exists` }];
+    const created = '2026-01-02T03:04:05.678Z';
+    const made = { id: name, name, description, created, integrationConfigs: [], who: 'Ann' };
+    this.datasets.set(name, made);
+    return [200, made];
+  }
+
+  #store({ key, url, lines, body }: ReceivedRequest): object {
+    const { id } = partsOf(url);
+    const events = this.events.get(id) ?? [];
+    this.events.set(id, events);
+    const name = key === '' ? `without a key ${this.stored.size}` : key;
+    if (!this.stored.has(name)) {
+      this.stored.set(name, lines);
+      for (const line of lines) events.push(parsed(line));
+    }
+    return {
+      ingested: lines.length,
       failed: 0,
       failures: [],
-      processedBytes: request.body.length,
+      processedBytes: body.length,
       blocksCreated: 1,
-      walLength: events.get(dataset)!.length,
+      walLength: events.length,
     };
-    replies.set(request.key, reply);
-    return reply;
-  };
-
-  http.respond = (request, response) => {
-    underWay += 1;
-    most = Math.max(most, underWay);
-    response.on('close', () => (underWay -= 1));
-    const answer = planned.shift();
-    if (answer) return answer(request, response);
-    const [status, body] = route(request);
-    if (status === 204) response.writeHead(204).end();
-    else replyWith(response, status, body);
-  };
-  return {
-    url: http.url,
-    http,
-    requests: http.requests,
-    datasets,
-    events,
-    get last() {
-      return http.requests.at(-1)!;
-    },
-    answerNext: (...answers) => void planned.push(...answers),
-    handle: route,
-    mostAtOnce: () => most,
-  };
+  }
 }
 
-function eventsIn(contentType: string, body: string): unknown[] {
-  if (contentType === 'application/json') return JSON.parse(body) as unknown[];
-  const lines = body.split('\n').filter((line) => line !== '');
-  return contentType === 'text/csv' ? lines.slice(1) : lines.map((line) => JSON.parse(line) as unknown);
+export function replyWith(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** `/v1/GROUP/ID/VERB` below any base path. */
+function partsOf(url: string) {
+  const { pathname, searchParams: parameters } = new URL(url, 'http://service');
+  const path = pathname.replace(/^.*(?=\/v1\/)/, '');
+  const [, , group = '', id = '', verb = ''] = path.split('/').map(decodeURIComponent);
+  return { path, parameters, group, id, verb };
+}
+
+/** A body that cannot be read has lines all the same: what it is answered is the test's. */
+function linesIn(text: string, type: string | undefined): string[] {
+  try {
+    if (type === 'application/json' && text.startsWith('['))
+      return (JSON.parse(text) as unknown[]).map((event) => JSON.stringify(event));
+    if (type === 'text/csv') return parseCsv(text, { columns: true }).map((event) => JSON.stringify(event));
+  } catch {
+    // Read as lines.
+  }
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return line;
+  }
 }
 
 interface Asked {
@@ -211,5 +244,5 @@ function queryResult(
 
 const timeOf = (place: string): string => new Date(1_767_225_600_000 + Number(place)).toISOString();
 
-/** Tests that begin with a service. */
-export const test = base.extend('service', () => startFakeService());
+/** Tests that begin with a service, and with an empty folder where they ask for it. */
+export const test = base.extend('service', () => FakeService.start());

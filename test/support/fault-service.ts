@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { IngestServer, type Received } from './ingest-server.ts';
+import { HttpServer, type Received } from './http-server.ts';
 import { endWithTest } from './program.ts';
 
 /** Its body is not kept. */
@@ -38,7 +38,7 @@ export interface FaultAnswer {
   readonly never?: 'stored' | 'lost';
 }
 
-export class FaultService extends IngestServer {
+export class FaultService extends HttpServer {
   readonly stored: string[] = [];
   readonly requests: FaultRequest[] = [];
   /** Keys that stood for two different lists of events. */

@@ -1,7 +1,9 @@
 /** An HTTP proxy for tests: tunnels and forwards, wants a password where configured, and keeps its requests. */
-import { createServer, request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { listen } from './free-port.ts';
+import type { ReceivedRequest } from './fake-service.ts';
 
 export interface Proxy {
   readonly url: string;
@@ -50,4 +52,15 @@ export async function startProxy(target: () => number, password?: string): Promi
     socket.on('close', () => onward.destroy());
   });
   return { url: `http://127.0.0.1:${await listen(server)}`, seen, authorizations };
+}
+
+/** Asks the server at `origin` the same: its answer, of which nothing was passed on yet. */
+export async function askSame(
+  origin: string,
+  { url, method, headers, raw }: ReceivedRequest,
+): Promise<IncomingMessage> {
+  const onward = httpRequest(origin + url, { method, headers });
+  onward.end(raw);
+  const [answer] = (await once(onward, 'response')) as [IncomingMessage];
+  return answer;
 }

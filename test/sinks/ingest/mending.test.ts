@@ -6,7 +6,7 @@ import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.t
 import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { CREATE_DATASET_PAUSE_MS, MAX_CONNECTION_AGE_MS } from '../../../src/sinks/ingest/limits.ts';
 import type { Outcome, Parcel, Sink } from '../../../src/core/sink.ts';
-import { FakeIngest, replyWith, test } from '../../support/fake-ingest.ts';
+import { FakeService, replyWith, test } from '../../support/fake-service.ts';
 import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
 import { SteppedClock } from '../../support/stepped-clock.ts';
 import { makeTree } from '../../support/temp-tree.ts';
@@ -19,8 +19,8 @@ const send = async (sink: Sink, changes: Partial<Parcel> = {}): Promise<Outcome>
   (await sink.send({ ...parcel, ...changes }, never)).outcome;
 
 /** A service that takes one token. */
-async function startGuarded(): Promise<{ service: FakeIngest; guard: { token: string } }> {
-  const service = await FakeIngest.start();
+async function startGuarded(): Promise<{ service: FakeService; guard: { token: string } }> {
+  const service = await FakeService.start();
   const guard = { token: 'old' };
   service.respond = (request, response) => {
     if (request.headers.authorization === `Bearer ${guard.token}`) return service.storeAll(request, response);
@@ -91,7 +91,7 @@ test('a token file that is swapped under load costs no batch but those in flight
 
 /** A service without datasets; `create` answers their creation. */
 async function startEmpty(create: { status: number; body?: object; works?: boolean }) {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   const datasets = new Set<string>();
   const created: { url: string; body: string; authorization: string | undefined }[] = [];
   service.respond = (request, response) => {

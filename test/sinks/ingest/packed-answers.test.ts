@@ -3,7 +3,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import { expect } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
-import { test } from '../../support/fake-ingest.ts';
+import { test } from '../../support/fake-service.ts';
 import { makeSink, never, parcel } from './rig.ts';
 
 const RESULT = Buffer.from(

@@ -7,7 +7,7 @@ import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.t
 import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
 import type { Parcel } from '../../../src/core/sink.ts';
 import { version } from '../../../src/core/version.ts';
-import { FakeIngest, replyWith, test } from '../../support/fake-ingest.ts';
+import { FakeService, replyWith, test } from '../../support/fake-service.ts';
 import { makeTree } from '../../support/temp-tree.ts';
 import { makeSink, never } from './rig.ts';
 import { until } from '../../support/until.ts';
@@ -65,7 +65,7 @@ const addresses: [name: string, base: string, changes: Partial<IngestSinkConfig>
   ];
 
 test.for(addresses)('ingest sink addresses %s', async ([, base, changes, dataset, expected]) => {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   const { outcome } = await makeSink(service.url + base, changes).send({ ...parcel, dataset }, never);
   expect(outcome.kind).toBe('delivered');
   expect(service.requests[0]!.url).toBe(expected);
@@ -85,7 +85,7 @@ test('ingest sink without a token sends no authorization', async ({ service }) =
 });
 
 test.for(['gzip', 'zstd'] as const)('ingest sink sends %s bodies that decode to the same bytes', async (encoding) => {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   const plain = Buffer.from(`{"message":"${'x'.repeat(1000)}"}\n`.repeat(5000));
   const body = await compress(plain, encoding);
   expect(body.length).toBeLessThan(plain.length / 10);
@@ -112,7 +112,7 @@ test('ingest sink hands the answer’s status and headers to the classification'
 });
 
 test('ingest sink does not follow a redirect', async ({ service: target }) => {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   for (const status of [301, 302, 307, 308]) {
     service.respond = (request, response) => replyWith(response, status, '', { location: target.url + request.url });
     const { outcome } = await makeSink(service.url).send(parcel, never);
@@ -271,7 +271,7 @@ test('ingest sink rejects when its signal aborts, and only then', async ({ servi
 
 test('ingest sink keeps a connection for the next request, and opens no more than its concurrency', async () => {
   const answers: (() => void)[] = [];
-  const real = await FakeIngest.start();
+  const real = await FakeService.start();
   const ports = new Set<string>();
   real.respond = (request, response) => {
     ports.add(String(response.socket?.remotePort));
@@ -294,7 +294,7 @@ test('ingest sink tells a failing name look-up and a broken TLS hello from an an
     },
     unsent: 'unconnected',
   });
-  const plain = await FakeIngest.start();
+  const plain = await FakeService.start();
   expect(await makeSink(plain.url.replace('http:', 'https:')).send(parcel, never)).toMatchObject({
     status: 0,
     outcome: { kind: 'retry', reason: 'network' },

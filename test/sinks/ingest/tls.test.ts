@@ -17,7 +17,7 @@ import {
   makeCertificate,
   readCertificate,
 } from '../../support/certificates.ts';
-import { FakeIngest } from '../../support/fake-ingest.ts';
+import { FakeService } from '../../support/fake-service.ts';
 import { runNode } from '../../support/run-node.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
 import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
@@ -44,10 +44,10 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
   }
 
   const send = async (sink: Sink) => (await sink.send(parcel, never)).outcome;
-  const test = base.extend('service', () => FakeIngest.start(0, readCertificate(server)));
+  const test = base.extend('service', () => FakeService.start(0, readCertificate(server)));
 
   test('trusts the given authority, by name, by IPv4 and by IPv6', async ({ service }) => {
-    const v6 = await FakeIngest.start(0, readCertificate(server), '::1');
+    const v6 = await FakeService.start(0, readCertificate(server), '::1');
     for (const url of [service.url, service.url.replace('127.0.0.1', 'localhost'), v6.url]) {
       expect(await send(makeSink(url, { ca: authority.cert }))).toMatchObject({ kind: 'delivered' });
     }
@@ -55,7 +55,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
   });
 
   test('reaches a plain IPv6 address', async () => {
-    const service = await FakeIngest.start(0, undefined, '::1');
+    const service = await FakeService.start(0, undefined, '::1');
     expect(await send(makeSink(service.url, {}))).toMatchObject({ kind: 'delivered' });
     expect(service.requests[0]!.headers.host).toBe(`[::1]:${service.port}`);
   });
@@ -75,7 +75,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
 
   test('says that a certificate has expired', async () => {
     const expired = makeCertificate(folder, 'expired', authority, { names: NAMES, expired: true });
-    const service = await FakeIngest.start(0, readCertificate(expired));
+    const service = await FakeService.start(0, readCertificate(expired));
     expect(await send(makeSink(service.url, { ca: authority.cert }))).toMatchObject({
       kind: 'retry',
       detail: expect.stringContaining("has expired: renew it, or correct this machine's clock"),
@@ -84,7 +84,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
 
   test('says that a certificate is for another host, and for which', async () => {
     const elsewhere = makeCertificate(folder, 'elsewhere', authority, { names: 'DNS:ingest.example.com' });
-    const service = await FakeIngest.start(0, readCertificate(elsewhere));
+    const service = await FakeService.start(0, readCertificate(elsewhere));
     expect(await send(makeSink(service.url, { ca: authority.cert }))).toMatchObject({
       kind: 'retry',
       detail: expect.stringMatching(
@@ -94,7 +94,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
   });
 
   test('says that a service speaks no TLS', async () => {
-    const plain = await FakeIngest.start();
+    const plain = await FakeService.start();
     expect(await send(makeSink(plain.url.replace('http:', 'https:'), {}))).toMatchObject({
       kind: 'retry',
       detail: expect.stringMatching(/does not speak TLS: write http:\/\/ in url/),
@@ -115,7 +115,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     const client = makeCertificate(folder, 'client', authority, { names: 'DNS:agent' });
     const stranger = makeCertificate(folder, 'stranger', other, { names: 'DNS:agent' });
     const { cert, key } = readCertificate(server);
-    const service = await FakeIngest.start(0, {
+    const service = await FakeService.start(0, {
       cert,
       key,
       ca: readCertificate(authority).cert,
@@ -176,7 +176,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     copyFileSync(first.cert, inUse.cert);
     copyFileSync(first.key, inUse.key);
     const { cert, key } = readCertificate(server);
-    const service = await FakeIngest.start(0, {
+    const service = await FakeService.start(0, {
       cert,
       key,
       ca: readCertificate(authority).cert,
@@ -227,7 +227,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
   test('keeps what it has loaded while files are broken, and says so once', async () => {
     const path = join(folder, 'changing-ca.crt');
     copyFileSync(authority.cert, path);
-    const service = await FakeIngest.start(0, readCertificate(server));
+    const service = await FakeService.start(0, readCertificate(server));
     const said: string[] = [];
     const sink = makeSink(service.url, { ca: path }, systemClock, {
       ...silentLog,

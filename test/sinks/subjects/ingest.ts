@@ -1,7 +1,7 @@
 /** A service on loopback. */
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
-import { FakeIngest } from '../../support/fake-ingest.ts';
+import { FakeService } from '../../support/fake-service.ts';
 import { type FaultAnswer, FaultService } from '../../support/fault-service.ts';
 import { startProgram } from '../../support/program.ts';
 import { QUICK } from '../../support/shipping.ts';
@@ -9,7 +9,7 @@ import { sinkConfig } from '../../support/sink-config.ts';
 import type { Alone, Destination, Subject } from './subject.ts';
 
 async function alone(): Promise<Alone> {
-  const service = await FakeIngest.start();
+  const service = await FakeService.start();
   const open: (() => void)[] = [];
   service.respond = (request, response) => void open.push(() => service.storeAll(request, response));
   return {

@@ -1,4 +1,4 @@
-/** What the ingest services of tests have in common: a real server on loopback that reads each request to its end, decompressed. */
+/** Under both services of tests: a real server on loopback that reads each request to its end, decompressed. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ export interface Received {
   readonly body: Buffer;
 }
 
-export abstract class IngestServer {
+export abstract class HttpServer {
   /** Its base address, once it listens. */
   url = '';
   /** Connections that were taken so far. */
