@@ -278,7 +278,7 @@ export class RunningAgent implements Agent {
     for (const pipeline of this.#components.sources.values()) this.#startReading(pipeline);
     // A reload adds to them.
     while (this.#runs.size > 0) await Promise.race([...this.#runs, this.#moreRuns.promise]);
-    for (const { batcher } of this.#components.sinks.values()) batcher.flush();
+    for (const { batcher } of this.#components.sinks.values()) batcher.open.flush();
     const never = new AbortController().signal;
     // `once` fails when it cannot deliver; any other run ends when all is delivered.
     const patienceMs = this.#options.once ? this.#inForce.config.shutdownTimeoutMs : Infinity;

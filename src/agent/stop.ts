@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../core/errors.ts';
-import type { DiskBuffer } from '../batcher/keep/disk-buffer.ts';
+import type { SpoolStore } from '../batcher/keep/spool-store.ts';
 import { HELD_RETRY_MS } from '../batcher/limits.ts';
 import { SOURCE_STOP_GRACE_MS } from './limits.ts';
 import type { Log } from '../core/log.ts';
@@ -42,7 +42,7 @@ export async function stopComponents(components: Components, deadline: AbortSign
     [...components.sources].map(([id, { source }]) => stopSource(id, source, log).then(() => stopping.delete(id))),
   );
   await Promise.race([stopped, given]);
-  for (const { batcher } of sinks) batcher.flush();
+  for (const { batcher } of sinks) batcher.open.flush();
   await Promise.all(sinks.map((pipeline) => drainSink(pipeline, deadline)));
   for (const { budget } of sinks) budget.close('all');
   const grace = new AbortController();
@@ -53,7 +53,7 @@ export async function stopComponents(components: Components, deadline: AbortSign
       { source, waitedMs: SOURCE_STOP_GRACE_MS },
       'a source did not stop and is left behind; what it had in hand is read again at the next start, or lost where that cannot be',
     );
-  for (const { batcher } of sinks) batcher.flush();
+  for (const { batcher } of sinks) batcher.open.flush();
   for (const { buffer } of sinks) await buffer.stop();
   for (const { delivery } of sinks) await delivery.stop();
   for (const { buffer } of sinks) await buffer.finish();
@@ -81,10 +81,10 @@ export async function saveAtLast(
 /** Saves positions, then waits until the files of the batches that were settled last are gone. True when they are saved. */
 export async function closeState(
   state: Pick<State, 'close'>,
-  sinks: ReadonlyMap<string, { readonly buffer: Pick<DiskBuffer, 'removed'> }>,
+  sinks: ReadonlyMap<string, { readonly buffer: { readonly store: Pick<SpoolStore, 'removed'> } }>,
 ): Promise<boolean> {
   const areSaved = state.close();
-  for (const { buffer } of sinks.values()) await buffer.removed();
+  for (const { buffer } of sinks.values()) await buffer.store.removed();
   return areSaved;
 }
 

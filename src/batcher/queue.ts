@@ -48,7 +48,7 @@ interface Workers {
 
 export interface QueueOptions {
   /** Numbers batches. */
-  readonly ledger: { nextId(): number };
+  readonly nextId: () => number;
   readonly budget: { readonly budgetBytes: number; hasSlot(): boolean };
   readonly settings: QueueSettings;
   /** Of this process alone; part of the keys of its batches. */
@@ -57,6 +57,8 @@ export interface QueueOptions {
 
 export class BatchQueue {
   readonly #options: QueueOptions;
+  /** The id of a batch that opens. */
+  readonly nextId: () => number;
   settings: QueueSettings;
   /** The disk buffer takes nothing more now. */
   isFull = false;
@@ -68,12 +70,8 @@ export class BatchQueue {
 
   constructor(options: QueueOptions) {
     this.#options = options;
+    this.nextId = options.nextId;
     this.settings = options.settings;
-  }
-
-  /** The id of a batch that opens. */
-  nextId(): number {
-    return this.#options.ledger.nextId();
   }
 
   /** Takes a batch that takes no more events: it may be sent at once if it can be read again, else once it is on disk. */

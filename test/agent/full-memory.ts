@@ -155,7 +155,7 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
     remove: (stream: string) => deletedFiles.keep(stream),
     /** No more comes of deleted files now. */
     flush: () => deletedFiles.flush(),
-    closeLive: () => pipeline.batcher.closeWhere(({ canBeRebuilt }) => !canBeRebuilt),
+    closeLive: () => pipeline.batcher.open.closeWhere(({ canBeRebuilt }) => !canBeRebuilt),
     /** How far each stream is in the disk buffer, without a gap. */
     spooled(): Map<string, number> {
       const spool = join(folder, 'spool', 'store');
@@ -177,7 +177,7 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
       await pipeline.delivery.stop();
       await pipeline.buffer.finish();
       state.close();
-      await pipeline.buffer.removed();
+      await pipeline.buffer.store.removed();
     },
   };
 }

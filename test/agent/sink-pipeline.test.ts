@@ -78,7 +78,7 @@ test('spool file of a batch that is dropped goes although the disk does not take
   pipeline.delivery.drop(pipeline.queue.in('recovered')[0]!);
   expect([accounting.settled.dropped, state.refused.failedSaves]).toEqual([2, 1]);
   await pipeline.buffer.finish();
-  await pipeline.buffer.removed();
+  await pipeline.buffer.store.removed();
   expect(existsSync(file)).toBe(false);
   free();
   state.close();

@@ -18,7 +18,10 @@ const ALL = 8 * 1024 * 1024;
 test('stop waits for the files of the batches that were settled last', async () => {
   const course: string[] = [];
   const removed = (): Promise<void> => Promise.resolve().then(() => void course.push('removed'));
-  const closing = closeState({ close: () => course.push('closed') > 0 }, new Map([['store', { buffer: { removed } }]]));
+  const closing = closeState(
+    { close: () => course.push('closed') > 0 },
+    new Map([['store', { buffer: { store: { removed } } }]]),
+  );
   expect([await closing, course]).toEqual([true, ['closed', 'removed']]);
 });
 

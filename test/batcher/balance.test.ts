@@ -48,7 +48,7 @@ class Pipeline extends SinkRig {
       queue.close = (batch) => {
         if (!lose(batch)) close(batch);
       };
-      const delivery = this.deliveryOf({ budget, keeper, queue, compression, retry: retrying }, `sink${index}`);
+      const delivery = this.deliveryOf({ budget, keeper, queue, compression, retry: () => retrying }, `sink${index}`);
       const batcher = new Batcher({
         sink: `sink${index}`,
         kernel,
@@ -104,7 +104,10 @@ class Pipeline extends SinkRig {
   observe(): Observed {
     return {
       sources: this.sources.map(({ accounting, lane }) => {
-        const batches = this.sinks.flatMap(({ batcher, delivery }) => [...batcher.open(), ...delivery.queue.sending]);
+        const batches = this.sinks.flatMap(({ batcher, delivery }) => [
+          ...batcher.open.list(),
+          ...delivery.queue.sending,
+        ]);
         const spans = batches.flatMap((batch) => batch.spans).filter((span) => span.accounting === accounting);
         const held = countEvents([
           ...lane.held(),
@@ -133,20 +136,20 @@ class Pipeline extends SinkRig {
   async finish(): Promise<void> {
     const deadline = performance.now() + 120_000;
     while (performance.now() < deadline) {
-      for (const { batcher } of this.sinks) batcher.flush();
+      for (const { batcher } of this.sinks) batcher.open.flush();
       for (const request of this.open.splice(0)) void request.answer(delivered(request.parcel.events));
       await settleTurns(2);
       await this.clock.advance(200);
       if (
         !this.isBusy &&
-        this.sinks.every(({ batcher, delivery }) => delivery.queue.sending.length + batcher.open().length === 0)
+        this.sinks.every(({ batcher, delivery }) => delivery.queue.sending.length + batcher.open.list().length === 0)
       )
         return;
     }
     const left = this.sinks.map(({ budget, delivery, batcher }) => [
       budget.usedBytes,
       delivery.queue.sending.length,
-      batcher.open().length,
+      batcher.open.list().length,
     ]);
     throw new Error(
       `it never came to an end: ${JSON.stringify({ left, waiting: this.#busy, said: this.log.lines.filter(({ level }) => level === 'error') })}`,
@@ -213,7 +216,7 @@ test('accounting balances at every step, for any blocks, answers and order, and 
             each.source,
             each.lines.map((line) => line.replaceAll('\n', ' ')),
           );
-        else if (each.do === 'flush') for (const { batcher } of pipeline.sinks) batcher.flush();
+        else if (each.do === 'flush') for (const { batcher } of pipeline.sinks) batcher.open.flush();
         else if (each.do === 'wait') await pipeline.clock.advance(each.ms);
         else if (pipeline.open.length > 0) {
           const [request] = pipeline.open.splice(each.which % pipeline.open.length, 1);

@@ -20,8 +20,8 @@ test('batcher closes a batch at max_events', async () => {
   const bytes = lines(25);
   await rig.take(blockOf(bytes));
   expect(rig.sealed.map(({ events }) => events)).toEqual([10, 10]);
-  expect(rig.batcher.open().map(({ events }) => events)).toEqual([5]);
-  rig.batcher.flush();
+  expect(rig.batcher.open.list().map(({ events }) => events)).toEqual([5]);
+  rig.batcher.open.flush();
   expect(Buffer.concat(rig.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
   checkSpans(rig.sealed, new Map([['s1', bytes]]));
   expect(rig.accounting.accepted).toBe(25);
@@ -32,7 +32,7 @@ test('batcher closes a batch before it would be larger than max_bytes', async ()
   const each = eventsOf(bytes)[50]!.length;
   const rig = makeRig({ maxBytes: 10 * each, slots: 20 });
   await rig.take(blockOf(bytes));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   for (const batch of rig.sealed) expect(batch.payload.bytes).toBeLessThanOrEqual(10 * each);
   // Full ones hold ten: no room is wasted.
   expect(rig.sealed.slice(1, -1).every(({ events }) => events === 10)).toBe(true);
@@ -67,7 +67,7 @@ test('batcher closes a batch max_age after its first event, however many follow'
   expect(full.sealed).toHaveLength(2);
   // What keeps the process alive is gone with the last batch.
   await full.take(blockOf(lines(1)));
-  full.batcher.flush();
+  full.batcher.open.flush();
   await vi.advanceTimersByTimeAsync(0);
   expect(vi.getTimerCount()).toBe(0);
 });
@@ -77,7 +77,7 @@ test('batcher sets no timer for a batch that is closed for an idle sink once it 
   const setTimer = vi.spyOn(globalThis, 'setTimeout');
   const rig = makeRig({ closesEarly: true });
   await rig.take(blockOf(lines(1)));
-  rig.batcher.closeEarly();
+  rig.batcher.open.closeEarly();
   await settleTurns();
   expect([rig.sealed.length, setTimer.mock.calls.length]).toEqual([1, 0]);
   await rig.take(blockOf(lines(1)));
@@ -91,14 +91,14 @@ test('batcher refuses a block that does not end in a whole line', async ({ rig }
   await expect(rig.take(blockOf(Buffer.from('whole\nhalf')))).rejects.toThrow(
     'nothing of the last 4 bytes of a block can be taken',
   );
-  expect(rig.batcher.open().map(({ events }) => events)).toEqual([1]);
+  expect(rig.batcher.open.list().map(({ events }) => events)).toEqual([1]);
 });
 
 test('batcher knows the checksum of what goes to the disk buffer as it is, however it came', async () => {
   const rig = makeRig({ maxEvents: 10 });
   for (const count of [3, 4, 20]) await rig.take(blockOf(lines(count)), { rereadable: false });
   await rig.take(blockOf(lines(3), { stream: 's2' }));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed.map(({ origin, events }) => [origin, events])).toEqual([
     ['live', 10],
     ['live', 10],
@@ -114,7 +114,7 @@ test('batcher counts empty lines as no events and still covers their bytes', asy
   await rig.take(blockOf(bytes));
   const blank = Buffer.from('\n\n\n');
   await rig.take(blockOf(blank, { stream: 's2' }));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed).toHaveLength(1);
   expect(rig.sealed[0]!.spans).toMatchObject([
     { stream: 's1', from: 0, to: bytes.length, events: 1 },
@@ -132,7 +132,7 @@ test('batcher counts empty lines as no events and still covers their bytes', asy
 
 test('batcher seals a batch of nothing but empty lines, so that its bytes are settled', async ({ rig }) => {
   await rig.take(blockOf(Buffer.from('\n\n')));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed).toMatchObject([{ events: 0, payload: { bytes: 0 }, spans: [{ from: 0, to: 2, events: 0 }] }]);
 });
 
@@ -146,7 +146,7 @@ test('batcher gives an event larger than a batch one of its own, in its place', 
     lines(1, 6),
   ]);
   await rig.take(blockOf(bytes));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed.map(({ events }) => events)).toEqual([3, 1, 3, 1, 1]);
   expect(rig.sealed.map(({ payload }) => payload.slot !== undefined)).toEqual([true, false, true, false, true]);
   expect(Buffer.concat(rig.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
@@ -190,7 +190,7 @@ test('batcher keeps a single event’s own range and checksum, and joins nothing
       single: { length: 10, sum: 78, tail: { length: 10, crc: 98 } },
     }),
   );
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   const after = before.length + 1000;
   const end = after + lines(1, 9).length;
   expect(rig.sealed[0]!.spans).toMatchObject([
@@ -221,7 +221,7 @@ test('batcher gives an event that is not to be sent a batch of its own, after th
   };
   await rig.take(blockOf(Buffer.from('long line\n'), { offset: lines(2).length, single }));
   await rig.take(blockOf(lines(1, 9), { offset: lines(2).length + 1000 }));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed.map(({ events, refusal }) => [events, refusal])).toEqual([
     [2, undefined],
     [1, 'too long'],
@@ -235,7 +235,7 @@ test('batcher gives parts of a line digests of their own, as their numbers are n
   const part = (n: number) => ({ length: 5, sum: 7, tail: { length: 5, crc: 7 }, marks: { part: n } });
   await rig.take(blockOf(Buffer.from('part\n'), { single: part(1) }));
   await rig.take(blockOf(Buffer.from('part\n'), { offset: 5, single: part(2) }));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   const [first, second] = rig.sealed[0]!.spans;
   expect(first!.digest).not.toBe(second!.digest);
 });
@@ -263,7 +263,7 @@ test('batcher gives events that were made from the stream’s bytes spans of tho
     const rig = makeRig(limits);
     await rig.take(madeOf(pieces.slice(0, 20)));
     await rig.take(madeOf(pieces.slice(20), Buffer.byteLength(pieces.slice(0, 20).join(''))));
-    rig.batcher.flush();
+    rig.batcher.open.flush();
     checkSpans(rig.sealed, new Map([['s1', stream]]));
     const events = Buffer.concat(rig.sealed.map(bodyOf)).toString().trimEnd().split('\n');
     expect(events.map((event) => (JSON.parse(event) as { message: string }).message)).toEqual(
@@ -285,7 +285,7 @@ test('batcher takes joined lines as one event each, wherever batches are cut', a
   ]) {
     const rig = makeRig(limits);
     await rig.take(blockOf(stream, { ends }));
-    rig.batcher.flush();
+    rig.batcher.open.flush();
     const events = Buffer.concat(rig.sealed.map(bodyOf)).toString().trimEnd().split('\n');
     expect(events.map((event) => (JSON.parse(event) as { message: string }).message)).toEqual(
       groups.map((group) => group.trimEnd()),
@@ -360,7 +360,7 @@ test('batcher never mixes datasets, nor files with input that cannot be reread',
   await rig.take(blockOf(lines(1)));
   await rig.take(blockOf(lines(2), { stream: 's2' }), { rereadable: false });
   await rig.take(blockOf(lines(3), { stream: 's3' }), { dataset: 'other' });
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed.map(({ dataset, origin, events }) => [dataset, origin, events])).toEqual([
     ['logs', 'file', 1],
     ['logs', 'live', 2],
@@ -375,7 +375,7 @@ test('batcher lets two sources share a batch, each in spans of its own', async (
   await rig.take(blockOf(two, { stream: 's2' }), { accounting: net });
   await rig.take(blockOf(one, { offset: one.length }));
   await rig.take(blockOf(one, { offset: 2 * one.length }));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed[0]!.spans).toMatchObject([
     { source: 'app', stream: 's1', from: 0, to: one.length, firstEvent: 0, events: 2 },
     { source: 'net', stream: 's2', from: 0, to: two.length, firstEvent: 0, events: 3 },
@@ -396,7 +396,7 @@ test('batcher begins a span when the shape of the events changes, and tells shap
   const bytes = lines(1);
   await rig.take(blockOf(bytes));
   await rig.take(blockOf(bytes, { offset: bytes.length, shape: { ...shape, fields: { service: 'other' } } }));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   const digests = rig.sealed[0]!.spans.map(({ digest }) => digest);
   expect(new Set(digests).size).toBe(2);
   // The same shape, made again, has the same digest: a restart recognises its batches.
@@ -412,7 +412,7 @@ test('batcher begins a span where another header names the columns, and tells he
   const bytes = lines(1);
   for (const [n, header] of ['#Fields: a b', '#Fields: a b', '#Fields: c d'].entries())
     await rig.take(blockOf(bytes, { offset: n * bytes.length, header }));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   const { spans } = rig.sealed[0]!;
   expect(spans.map(({ events }) => events)).toEqual([2, 1]);
   const shapes = new Shapes(kernel, 'ndjson', undefined);
@@ -472,7 +472,7 @@ test('batcher loses, repeats and reorders nothing for any lines, blocks and limi
           streams.set(name, Buffer.concat([before, bytes]));
           expected.push(...eventsOf(bytes));
         }
-        rig.batcher.flush();
+        rig.batcher.open.flush();
         await settleTurns(1);
         expect(Buffer.concat(bodies).equals(Buffer.concat(expected))).toBe(true);
         checkSpans(rig.sealed, streams);
@@ -488,7 +488,7 @@ test('batcher joins nothing over a gap in the stream', async ({ rig }) => {
   const bytes = lines(1);
   await rig.take(blockOf(bytes));
   await rig.take(blockOf(bytes, { offset: bytes.length + 7 }));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed[0]!.spans.map(({ from, to }) => [from, to])).toEqual([
     [0, bytes.length],
     [bytes.length + 7, 2 * bytes.length + 7],
@@ -502,7 +502,7 @@ test('events that come from the same bytes have keys of their own where they com
   for (const limits of [{ maxEvents: 1 }, { maxEvents: 2 }, { maxBytes: 20 }]) {
     const rig = makeRig(limits);
     await rig.take(blockOf(bytes, { ends: Uint32Array.of(4, 8), single }));
-    rig.batcher.flush();
+    rig.batcher.open.flush();
     const keys = rig.sealed.map(({ spans }) => keyOf('store', 'logs', spans));
     expect(new Set(keys).size).toBe(rig.sealed.length);
     expect(rig.sealed.reduce((sum, { events }) => sum + events, 0)).toBe(2);

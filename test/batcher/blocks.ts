@@ -76,7 +76,7 @@ class RigQueue extends BatchQueue {
   constructor(closed: Batch[], wanted: () => Rig['wantsMore']) {
     let id = 0;
     super({
-      ledger: { nextId: () => ++id },
+      nextId: () => ++id,
       budget: roomy,
       settings: { concurrency: 1, policy: diskPolicy() },
       run: '',

@@ -6,7 +6,7 @@ import { filesIn } from './disk-files.ts';
 import { DiskRig } from './disk-rig.ts';
 import { delivered, retry } from './sink-rig.ts';
 
-test.for(['keepDeleted', 'spill'] as const)(
+test.for(['keep', 'spill'] as const)(
   'disk buffer keeps no file of a batch that was settled while it was written (%s)',
   async (how) => {
     const folder = makeTree({});
@@ -14,7 +14,7 @@ test.for(['keepDeleted', 'spill'] as const)(
     const batch = rig.take('a', 2, { isOfFile: true });
     const request = await rig.next();
     if (how === 'spill') rig.queue.workers.spill(batch);
-    else rig.buffer.keepDeleted(batch);
+    else rig.buffer.files.keep(batch);
     await request.answer(delivered(2));
     await until('it is settled', () => batch.state === 'settled');
     await rig.stop();
@@ -30,7 +30,7 @@ test('disk buffer keeps the file of an adopted batch that was settled while it w
   const batch = rig.take('a', 2, { isOfFile: true });
   const request = await rig.next();
   const saved = vi.spyOn(rig.keeper, 'settle').mockImplementation(() => {});
-  rig.buffer.keepDeleted(batch);
+  rig.buffer.files.keep(batch);
   await request.answer(delivered(2));
   await until('it is settled', () => batch.state === 'settled');
   await until('it is written', () => batch.spoolName !== undefined);
@@ -46,7 +46,7 @@ test('disk buffer says ever less often that the disk does not take an adopted ba
   const batch = rig.take('a', 2, { isOfFile: true });
   const request = await rig.next();
   const write = vi.spyOn(rig.spool, 'write').mockRejectedValue(new Error('no space left'));
-  rig.buffer.keepDeleted(batch);
+  rig.buffer.files.keep(batch);
   for (let tries = 1; tries < 20; tries += 1) {
     await until(`try ${tries}`, () => write.mock.calls.length === tries);
     await settleTurns();

@@ -219,7 +219,7 @@ test('disk buffer holds batches of files to a limit that a reload lowered', asyn
   const request = await rig.next();
   const [compress, write] = [vi.spyOn(rig.delivery, 'compress'), vi.spyOn(rig.spool, 'write')];
   rig.queue.workers.spill(batch);
-  rig.buffer.keepDeleted(batch);
+  rig.buffer.files.keep(batch);
   await until('both were tried', () => compress.mock.calls.length >= 2);
   await settleTurns();
   expect(write).not.toHaveBeenCalled();

@@ -70,7 +70,6 @@ export class DiskRig extends SinkRig {
     });
     this.buffer = new DiskBuffer({
       sink: 'store',
-      queue,
       spool: this.spool,
       store: this.keeper,
       delivery: this.delivery,
@@ -132,7 +131,7 @@ export class DiskRig extends SinkRig {
 
   /** Waits until everything taken is on disk. */
   async written(): Promise<void> {
-    await this.buffer.idle();
+    await this.buffer.writer.work.idle();
     await settleTurns();
   }
 
@@ -152,6 +151,6 @@ export class DiskRig extends SinkRig {
     await this.buffer.stop();
     await this.delivery.stop();
     await this.buffer.finish();
-    await this.buffer.removed();
+    await this.buffer.store.removed();
   }
 }

@@ -21,7 +21,7 @@ function makeLane(rigs: readonly Rig[], committed: readonly (number | undefined)
     countEvents([
       ...lane.held(),
       ...rigs
-        .flatMap(({ batcher, sealed }) => [...batcher.open(), ...sealed].flatMap(({ spans }) => spans))
+        .flatMap(({ batcher, sealed }) => [...batcher.open.list(), ...sealed].flatMap(({ spans }) => spans))
         .map(({ firstEvent, events }) => [firstEvent, firstEvent + events] as const),
     ]);
   return { lane, accounting, held };
@@ -34,7 +34,7 @@ test('lane offers a block to every sink and accepts each event once', async () =
   const rigs = [makeRig({ maxEvents: 7 }), makeRig({ maxEvents: 3 })];
   const { lane, accounting, held } = makeLane(rigs);
   await lane.accept(blockOf(BYTES));
-  for (const { batcher } of rigs) batcher.flush();
+  for (const { batcher } of rigs) batcher.open.flush();
   for (const { sealed } of rigs) {
     expect(Buffer.concat(sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(BYTES)))).toBe(true);
     checkSpans(sealed, new Map([['s1', BYTES]]));
@@ -57,7 +57,7 @@ test('event that goes on in another stream is a span of each in one batch, and w
       streams: NO_MARKS,
     });
     await lane.accept({ ...blockOf(Buffer.from('a whole line\n')), single, continued });
-    rig.batcher.flush();
+    rig.batcher.open.flush();
     const [batch] = rig.sealed;
     expect(batch!.origin).toBe(gone === 'none' ? 'file' : 'orphan');
     expect(batch!.spans).toMatchObject([
@@ -97,7 +97,7 @@ test('lane gives each sink exactly the bytes from its own position on, after any
           await lane.accept(blockOf(BYTES.subarray(from, LINE_ENDS[line - 1]), { offset: from }));
         }
         rigs.forEach(({ batcher, sealed }, sink) => {
-          batcher.flush();
+          batcher.open.flush();
           const rest = BYTES.subarray(committed[sink] ?? 0);
           expect(Buffer.concat(sealed.map(bodyOf)).toString()).toBe(eventsOf(rest).join(''));
           expect(sealed[0]?.spans[0]?.from ?? committed[sink]).toBe(committed[sink] ?? 0);
@@ -124,9 +124,9 @@ test('lane gives a single event only to the sinks that do not have it', async ()
   const single = { length: 100, sum: 1, tail: { length: 1, crc: 1 } };
   const { lane, accounting } = makeLane(rigs, [150, 100, undefined]);
   await lane.accept(blockOf(Buffer.from('the event\n'), { offset: 50, single }));
-  expect(rigs.map(({ batcher }) => batcher.open().map(({ spans }) => spans.map(({ from, to }) => [from, to])))).toEqual(
-    [[], [[[50, 150]]], [[[50, 150]]]],
-  );
+  expect(
+    rigs.map(({ batcher }) => batcher.open.list().map(({ spans }) => spans.map(({ from, to }) => [from, to]))),
+  ).toEqual([[], [[[50, 150]]], [[[50, 150]]]]);
   expect(accounting.accepted).toBe(1);
 });
 
@@ -148,7 +148,7 @@ test.each([
       blockOf(Buffer.from('A\nB\nC\nD\n'), { ends, made: { from: Buffer.from('aaa\nbcc\nddd\n'), used } }),
     );
     const messages = rigs.map(({ batcher }) => {
-      const [batch] = batcher.open();
+      const [batch] = batcher.open.list();
       const events = batch ? bodyOf(batch).toString().split('\n').slice(0, -1) : [];
       return events.map((event) => (JSON.parse(event) as { message: string }).message).join('');
     });
@@ -166,7 +166,7 @@ test('lane counts what one sink has and another waits for as held, at every mome
   // The first sink settles all of its batches; the second still lacks 12 events.
   for (const batch of rigs[0]!.sealed.splice(0))
     for (const { firstEvent, events } of batch.spans) accounting.settle(firstEvent, firstEvent + events, 'delivered');
-  rigs[0]!.batcher.flush();
+  rigs[0]!.batcher.open.flush();
   expect([accounting.settled.delivered, held()]).toEqual([0, 20]);
   for (let n = 0; n < 5; n++) {
     await until(`batch ${n}`, () => rigs[1]!.sealed.length > 0);

@@ -12,7 +12,7 @@ const entries = (): Block =>
   blockOf(Buffer.from('a\nbb\nccc\n'), { offset: 9, ends: new Uint32Array([2, 5, 9]), positions: [12, 13, 40] });
 
 function spansOf({ batcher, sealed }: Rig) {
-  batcher.flush();
+  batcher.open.flush();
   return sealed.flatMap(({ spans }) => spans);
 }
 

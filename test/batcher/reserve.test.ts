@@ -28,7 +28,7 @@ test('events that cannot be reread get the reserve where files have every slot, 
   let isTaken = false;
   const file = rig.take(blockOf(LINE), { dataset: 'other' }).then(() => (isTaken = true));
   await rig.take(blockOf(LINE, { stream: 's2' }), LIVE);
-  rig.batcher.closeWhere(({ canBeRebuilt }) => !canBeRebuilt);
+  rig.batcher.open.closeWhere(({ canBeRebuilt }) => !canBeRebuilt);
   evictLast(rig);
   await settleTurns();
   expect([rig.sealed.map(({ canBeRebuilt }) => canBeRebuilt), rig.budget.hasReserve(), isTaken]).toEqual([
@@ -36,7 +36,7 @@ test('events that cannot be reread get the reserve where files have every slot, 
     true,
     false,
   ]);
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   evictLast(rig);
   await file;
 });
@@ -51,7 +51,7 @@ test('open batch with the reserve is closed for a deleted file, and not for what
   expect(rig.sealed.map(({ dataset }) => dataset)).toEqual(['logs']);
   evictLast(rig);
   await live;
-  rig.batcher.closeWhere(({ canBeRebuilt }) => !canBeRebuilt);
+  rig.batcher.open.closeWhere(({ canBeRebuilt }) => !canBeRebuilt);
   evictLast(rig);
   await deleted;
 });

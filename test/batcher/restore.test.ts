@@ -80,7 +80,7 @@ async function leave(files = FILES(), maxEvents = 3, shaper?: Shaper): Promise<S
     files.set(id, bytes);
     await lane.accept(blockOf(bytes, { stream: id }));
   }
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   rig.sealed.forEach((batch, i) => (batch.key = `key ${i}`));
   state.commit(rig.sealed.map((batch) => batch.toStored()));
   return { files, state: reopen(), reopen, left: rig.sealed };
@@ -291,7 +291,7 @@ test.each([
   const rig = makeRig({ maxEvents: 100 });
   await rig.take(entriesAt([10, 11], { stream: id, offset: 9 }));
   await rig.take(entriesAt([30, 31], { stream: id, offset: 11 }));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   state.commit(rig.sealed.map((batch) => batch.toStored()));
   const gone = [...ENTRIES]
     .filter(([position]) => !there.includes(position))
@@ -315,7 +315,7 @@ test('restore counts a lost entry as one byte at least when the shape changed', 
   const { id } = state.streams.mint('app', 'journal:a', undefined, 9);
   const rig = makeRig();
   await rig.take(entriesAt([10, 11], { stream: id, offset: 9 }));
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   state.commit(rig.sealed.map((batch) => batch.toStored()));
   const longer: Source = {
     ...journalOf([]),
@@ -391,11 +391,11 @@ async function leaveMixed(): Promise<Site & { files: Map<string, Buffer>; key: s
     await rig.take(blockOf(bytes, { stream: id }), { accounting: new Accounting(source) });
   }
   // The other source has gone on: its later lines are in a batch of their own.
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   files.set(net, Buffer.from('net one\nnet two\n'));
   const accounting = new Accounting('net');
   await rig.take(blockOf(Buffer.from('net two\n'), { stream: net, offset: 8 }), { accounting });
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   rig.sealed.forEach((batch, i) => (batch.key = `mixed ${i}`));
   state.commit(rig.sealed.map((batch) => batch.toStored()));
   return { reopen, files, key: 'mixed 0', net };

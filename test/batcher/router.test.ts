@@ -55,7 +55,7 @@ test('events are made and shaped once however many datasets take them', async ({
   // The first chunks do not know the last dataset yet.
   expect(chunks.length).toBeGreaterThan(1);
 
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   const sent = (dataset: string): number[] =>
     rig.sealed
       .filter((batch) => batch.dataset === dataset)

@@ -42,7 +42,7 @@ function settleAll(batches: readonly Batch[], refused: readonly number[] = []): 
 test('shaped intake sends what shaping made, and its spans count the events before it', async ({ rig }) => {
   const bytes = bytesOf(['kept', 'filtered', 'several3', 'withheld', 'dropped', 'kept']);
   await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   const [batch] = rig.sealed;
   expect(sentOf(rig.sealed)).toEqual(expectedOf(bytes));
   expect(batch!.events).toBe(5);
@@ -56,7 +56,7 @@ test('shaped intake of which everything is filtered is one batch without events 
   const rig = makeRig({ maxBytes: 4096 });
   const bytes = bytesOf(Array.from({ length: 2000 }, () => 'filtered'));
   await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed.map(({ events, payload, fates }) => [events, payload.bytes, fates?.runCount])).toEqual([[0, 0, 1]]);
   expect(rig.sealed[0]!.spans.map(({ from, to, events }) => [from, to, events])).toEqual([[0, bytes.length, 2000]]);
   settleAll(rig.sealed);
@@ -65,14 +65,14 @@ test('shaped intake of which everything is filtered is one batch without events 
 
 test('shaped intake of nothing but empty lines settles their bytes', async ({ rig }) => {
   await rig.take(blockOf(Buffer.from('\n\r\n')), { shaper: testShaper(shapeAsTold) });
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed).toMatchObject([{ events: 0, payload: { bytes: 0 }, spans: [{ from: 0, to: 3, events: 0 }] }]);
 });
 
 test('event of which siblings are refused counts once, as the worst of them', async ({ rig }) => {
   const bytes = bytesOf(['kept', 'several3', 'mixed', 'kept']);
   await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   const batch = rig.sealed[0]!;
   const refusal = { reason: 'rejected', detail: 'no', status: 400, key: 'k' } as const;
   const letters = lettersOf(
@@ -97,7 +97,7 @@ test('event that is larger than a batch after shaping goes alone, in its order',
   const rig = makeRig({ maxBytes: 4096, slots: 20 });
   const bytes = bytesOf(['kept', 'large9000', 'kept', 'several200', 'kept']);
   await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed.map(({ events, accepted }) => [events, accepted])).toEqual([
     [1, 1],
     [1, 1],
@@ -116,7 +116,7 @@ test('batch tells shaped from other events when it is settled', async ({ rig }) 
     shaper: testShaper(shapeAsTold),
   });
   await rig.take(blockOf(Buffer.from('three\n'), { offset: 8 }), { accounting: plain });
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed.map(({ events, accepted }) => [events, accepted])).toEqual([[4, 5]]);
   settleAll(rig.sealed, [1, 2]);
   expect(plain.settled).toEqual({ delivered: 2, dead_lettered: 1, dropped: 0, filtered: 0 });
@@ -140,7 +140,7 @@ test('event has the worst outcome of its sinks, and is filtered only when each o
     streams: NO_MARKS,
   });
   await lane.accept(blockOf(bytesOf(['kept', 'several2', 'filtered', 'withheld'])));
-  for (const { batcher } of rigs) batcher.flush();
+  for (const { batcher } of rigs) batcher.open.flush();
   settleAll(rigs[0]!.sealed);
   expect(accounting.settled).toEqual({ delivered: 0, dead_lettered: 0, dropped: 0, filtered: 0 });
   settleAll(rigs[1]!.sealed);
@@ -152,7 +152,7 @@ test('batch whose events are made once is kept apart from those that can be rebu
   await rig.take(blockOf(bytesOf(['kept'])));
   const shaper = testShaper(shapeAsTold, { isDeterministic: false });
   await rig.take(blockOf(bytesOf(['kept']), { stream: 's2', shape: { ...shape } }), { shaper });
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed.map(({ origin, isTracked, canBeRebuilt }) => [origin, isTracked, canBeRebuilt])).toEqual([
     ['file', true, true],
     ['once', true, false],
@@ -165,7 +165,7 @@ test('checksum of a body is that of all its events, shaped or not', async ({ rig
     rereadable: false,
     shaper: testShaper(shapeAsTold),
   });
-  rig.batcher.flush();
+  rig.batcher.open.flush();
   expect(rig.sealed[0]!.payload.bodyCrc).toBe(crc32(bodyOf(rig.sealed[0]!)));
 });
 
@@ -174,7 +174,7 @@ test('changed shaper gives another digest, and so another key', async () => {
   for (const digest of ['one', 'two', 'one']) {
     const rig = makeRig();
     await rig.take(blockOf(bytesOf(['kept'])), { shaper: testShaper(shapeAsTold, { digest }) });
-    rig.batcher.flush();
+    rig.batcher.open.flush();
     digests.push(rig.sealed[0]!.spans[0]!.digest);
   }
   expect(digests[0]).toBe(digests[2]);
@@ -230,7 +230,7 @@ test('shaped intake loses, doubles and moves nothing, however blocks and batches
           await rig.take(block, { shaper });
           offset += bytes.length;
         }
-        rig.batcher.flush();
+        rig.batcher.open.flush();
         expect(sentOf(rig.sealed)).toEqual(expected);
         expect(shaper.seen).toEqual(seen);
         let reached = 0;

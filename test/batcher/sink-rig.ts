@@ -1,5 +1,4 @@
 /** A sink whose requests wait for the test's answer, a delivery before it, and a stopped clock. */
-import { createSinkHistograms } from '../../src/agent/build/sink-pipeline.ts';
 import { AddressEncodings } from '../../src/batcher/encoding/encoding-choice.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { BatchQueue, type BufferPolicy } from '../../src/batcher/queue.ts';
@@ -65,7 +64,7 @@ export function makeQueue(
   policy = diskPolicy(),
 ): BatchQueue {
   let id = 0;
-  return new BatchQueue({ ledger: { nextId: () => ++id }, budget, settings: { concurrency, policy }, run: '' });
+  return new BatchQueue({ nextId: () => ++id, budget, settings: { concurrency, policy }, run: '' });
 }
 
 /** What keeps the batches of a rig, of files or not. */
@@ -93,10 +92,10 @@ export class SinkRig {
       stores: { positions: keeper, spool: keeper },
       compression: 'none' as const,
       encodings: new AddressEncodings(),
-      retry: retrying,
+      retry: () => retrying,
       clock,
       log,
-      histograms: createSinkHistograms(),
+      observe() {},
       commitEveryMs: 0,
       random: () => 0.5,
     };

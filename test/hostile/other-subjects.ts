@@ -141,7 +141,7 @@ function framingSubjects(): Subject[] {
       run: (text: string) => {
         const [bytes, framer] = [Buffer.from(text), new Framer(splits ? 4096 : MOST, splits)];
         for (let at = 0; at < bytes.length; at += size) {
-          framer.push(bytes.subarray(at, at + size));
+          framer.held.push(bytes.subarray(at, at + size));
           while (framer.next() !== undefined);
         }
         framer.end();

@@ -59,7 +59,7 @@ export class Components {
   /** Batches of every sink that are not settled, open ones included. */
   *batches(): Generator<Batch> {
     for (const pipeline of this.sinks.values()) {
-      yield* pipeline.batcher.open();
+      yield* pipeline.batcher.open.list();
       yield* pipeline.queue.all;
     }
   }

@@ -100,7 +100,6 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     return { timestampField: each.timestampField, form: body && { name: type.forms!.nameOf(body), body } };
   };
   const sink = createSwappableSink(options.sink ?? type.create(config, clock, log));
-  const retry = { ...config.retry };
   const memory = new SlotMemory(kernel, memoryOf(config));
   const { budget } = memory;
   const spool = new Spool(join(options.folder, 'spool', config.id), log);
@@ -116,19 +115,24 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
       writesAtOnce: each.buffer.sync === 'always',
     },
   });
-  const queue = new BatchQueue({ ledger: state.ledger, budget, settings: settingsOf(config), run: state.run });
+  const queue = new BatchQueue({
+    nextId: () => state.ledger.nextId(),
+    budget,
+    settings: settingsOf(config),
+    run: state.run,
+  });
   const delivery = new Delivery({
     sink,
     budget,
     queue,
     compression: config.compression,
     encodings: options.encodings,
-    forms: type.forms,
+    encoderOf: (form) => type.forms?.encoderOf(form),
     facts: Object.keys(type.facts ?? {}),
-    retry,
+    retry: () => config.retry,
     clock,
     log,
-    histograms,
+    observe: (figure, value) => histograms[figure].observe(config.id, value),
     commitEveryMs: COMMIT_EVERY_MS,
     random: options.random ?? Math.random,
     stores: { positions, spool: store },
@@ -136,7 +140,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     paused: options.paused,
   });
   const buffer = new DiskBuffer({
-    ...{ sink: config.id, spool, queue, delivery, store, budget, clock, log, ledger: state.ledger },
+    ...{ sink: config.id, spool, delivery, store, budget, clock, log, ledger: state.ledger },
     accountingOf: options.accountingOf,
   });
   const batcher = new Batcher({
@@ -156,7 +160,6 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     reconfigure(next) {
       if (!isDeepStrictEqual(transportOf(config), transportOf(next))) sink.swap(type.create(next, clock, log));
       config = next;
-      Object.assign(retry, next.retry);
       const { batch: limits, compression } = next;
       batcher.reconfigure({ limits, sumsLive: compression === 'none', ...shapeOf(next) });
       queue.settings = settingsOf(next);
@@ -185,6 +188,6 @@ export async function drainSink(
   signal: AbortSignal,
   patienceMs?: number,
 ): Promise<void> {
-  await Promise.race([buffer.idle(), whenAborted(signal)]);
+  await Promise.race([buffer.writer.work.idle(), whenAborted(signal)]);
   await delivery.drain(signal, patienceMs);
 }

@@ -30,7 +30,7 @@ export function observeSources(
   }
   for (const accounting of former.values()) ranges.set(accounting, []);
   for (const pipeline of sinks.values()) {
-    for (const batch of [...pipeline.batcher.open(), ...pipeline.queue.all]) {
+    for (const batch of [...pipeline.batcher.open.list(), ...pipeline.queue.all]) {
       const { readAtMs = Infinity } = batch;
       const isSaved = batch.isDurable || batch.canBeRebuilt;
       for (const { accounting, firstEvent, events, from, to } of batch.spans) {
@@ -126,7 +126,7 @@ function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkPipeline>
 
 export function observeSink(pipeline: SinkPipeline, requestSeconds: Histograms): ObservedSink {
   const { config, sink, queue, delivery, batcher, spool, budget } = pipeline;
-  const inMemory = [...batcher.open(), ...queue.all].filter(({ payload }) => payload.memory > 0);
+  const inMemory = [...batcher.open.list(), ...queue.all].filter(({ payload }) => payload.memory > 0);
   const { sum, count } = requestSeconds.byLabel.get(sink.id) ?? { sum: 0, count: 0 };
   return {
     id: sink.id,

@@ -144,7 +144,7 @@ export class EventRecorder implements Lane {
       },
       waited() {},
     });
-    batcher.flush();
+    batcher.open.flush();
     return this.#sealed.splice(0);
   }
 

@@ -7,7 +7,7 @@ import type { SinkPipeline } from '../build/sink-pipeline.ts';
 
 export function closeDrained(components: Components, { sinks }: Config, log: Log): void {
   for (const [id, pipeline] of components.sinks) {
-    if (sinks.some((sink) => sink.id === id) || pipeline.queue.all.length + pipeline.batcher.open().length > 0)
+    if (sinks.some((sink) => sink.id === id) || pipeline.queue.all.length + pipeline.batcher.open.list().length > 0)
       continue;
     components.sinks.delete(id);
     closeSink(pipeline).then(
@@ -25,7 +25,7 @@ async function closeSink({ buffer, delivery, sink, release }: SinkPipeline): Pro
   await buffer.stop();
   await delivery.stop();
   await buffer.finish();
-  await buffer.removed();
+  await buffer.store.removed();
   await sink.close();
   release();
 }

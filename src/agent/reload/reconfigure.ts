@@ -165,7 +165,7 @@ async function closeSource(
 /** Commits everything accepted, so that reading resumes after it. Throws when the disk refuses. */
 function commitAccepted(components: Components): void {
   for (const { batcher, delivery } of components.sinks.values()) {
-    batcher.flush();
+    batcher.open.flush();
     delivery.preparation.commitNow();
   }
 }

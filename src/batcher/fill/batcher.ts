@@ -45,22 +45,22 @@ export interface BatcherOptions {
 export class Batcher {
   #options: BatcherOptions;
   #shapes: Shapes;
-  readonly #open: OpenBatches;
+  readonly open: OpenBatches;
 
   constructor(options: BatcherOptions) {
     this.#options = options;
     this.#shapes = shapesOf(options);
-    this.#open = new OpenBatches(ageOf(options), (batch) => this.#closed(batch));
+    this.open = new OpenBatches(ageOf(options), (batch) => this.#closed(batch));
     const { queue } = options;
     queue.workers.written = () => {
-      if (queue.settings.policy.writesAtOnce) this.closeWhere((batch) => !batch.canBeRebuilt);
+      if (queue.settings.policy.writesAtOnce) this.open.closeWhere((batch) => !batch.canBeRebuilt);
     };
   }
 
   /** Closes every open batch; those after it are made as `changes` say. */
   reconfigure(changes: Partial<Pick<BatcherOptions, 'limits' | 'timestampField' | 'form' | 'sumsLive'>>): void {
     this.#options = { ...this.#options, ...changes };
-    this.#open.reconfigure(ageOf(this.#options));
+    this.open.reconfigure(ageOf(this.#options));
     this.#shapes = shapesOf(this.#options);
   }
 
@@ -71,7 +71,7 @@ export class Batcher {
       const chunks = intake.chunks ?? this.shape(block, start, end, accounting.source, shaper);
       await takeShaped(this.#shapedIntake(intake, shaper), intake, chunks);
     } else await this.#takeLines(intake);
-    if (this.#options.queue.wantsLive && !intake.isRereadable()) this.#open.close(nameOf(intake));
+    if (this.#options.queue.wantsLive && !intake.isRereadable()) this.open.close(nameOf(intake));
   }
 
   async #takeLines(intake: Intake): Promise<void> {
@@ -81,7 +81,7 @@ export class Batcher {
       const name = nameOf(intake);
       if (intake.block.single?.refusal !== undefined) {
         // Events taken before must be committed before it, or with it.
-        this.#open.close(name);
+        this.open.close(name);
         await this.#takeLarge(intake, start, firstEvent);
         return;
       }
@@ -99,11 +99,11 @@ export class Batcher {
       start += step.consumed;
       firstEvent += step.events;
       if (step.tooLarge) {
-        this.#open.close(name);
+        this.open.close(name);
         start += await this.#takeLarge(intake, start, firstEvent);
         firstEvent += 1;
       } else if (step.full || batch.events >= limits.maxEvents || batch.payload.bytes >= limits.maxBytes) {
-        this.#open.closeFull(name);
+        this.open.closeFull(name);
       }
     }
   }
@@ -127,25 +127,6 @@ export class Batcher {
   /** A batcher that makes the same events again, one batch after the other; it must be flushed after each use. */
   rebuilder(queue: MadeBatches): Batcher {
     return new Batcher({ ...this.#options, queue, budget: queue.budget, sumsLive: false });
-  }
-
-  /** Closes every open batch. */
-  flush(): void {
-    this.#open.flush();
-  }
-
-  /** Closes what an idle sink can have now, as nothing more is being read. */
-  closeEarly(): void {
-    this.#open.closeEarly();
-  }
-
-  closeWhere(test: (batch: Batch) => boolean): void {
-    this.#open.closeWhere(test);
-  }
-
-  /** The open batches, for the accounting. */
-  open(): Batch[] {
-    return this.#open.list();
   }
 
   /** One kernel call into the open batch's slot. */
@@ -209,7 +190,7 @@ export class Batcher {
       waitForBatch: (position) => this.#waitForBatch(intake, position),
       largeBatch: (body, position) => this.#openLarge(intake, body, position),
       sumBody: (batch, written) => this.#sumBody(batch, written),
-      close: () => this.#open.close(nameOf(intake)),
+      close: () => this.open.close(nameOf(intake)),
       seal: (batch) => this.#options.queue.close(batch),
       takeMemory: (bytes) => this.#options.budget.takeAnyway(bytes),
     };
@@ -272,20 +253,20 @@ export class Batcher {
   /** The open batch that the intake's events go into now; undefined while it has to wait. */
   #openBatch(intake: Intake): Batch | undefined {
     const name = nameOf(intake);
-    const opened = this.#open.get(name);
+    const opened = this.open.get(name);
     if (opened || !this.#canOpen(intake)) return opened;
     const { budget } = this.#options;
     const slot = budget.takeSlot() ?? budget.takeReserve();
     if (!slot) return undefined;
     const batch = this.#newBatch(intake, { body: slot.bytes, slot });
-    this.#open.add(name, batch);
+    this.open.add(name, batch);
     budget.wake();
     return batch;
   }
 
   /** Closes the open batch that has the reserve, so that it is spooled now and frees the reserve for the next one. */
   #closeReserve(): void {
-    this.#open.closeWhere(({ payload }) => this.#options.budget.isReserve(payload.slot));
+    this.open.closeWhere(({ payload }) => this.#options.budget.isReserve(payload.slot));
   }
 
   #closed(batch: Batch): void {
@@ -300,7 +281,7 @@ export class Batcher {
       this.#options,
       intake,
       start,
-      () => this.#open.get(nameOf(intake)) !== undefined || this.#canOpen(intake),
+      () => this.open.get(nameOf(intake)) !== undefined || this.#canOpen(intake),
     );
   }
 }

@@ -54,7 +54,7 @@ export class SourceLane implements Lane {
   }
 
   rest(): void {
-    for (const { batcher } of this.routes) batcher.closeEarly();
+    for (const { batcher } of this.routes) batcher.open.closeEarly();
   }
 
   /** Milliseconds that blocks waited for memory, including the current wait. */

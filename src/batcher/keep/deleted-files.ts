@@ -32,8 +32,8 @@ export class DeletedFiles {
     this.streams.add(stream);
     const isOf = ({ spans }: Batch): boolean => spans.some((span) => span.stream === stream);
     for (const { batcher, queue, buffer, budget } of this.#sinks.values()) {
-      batcher.closeWhere((batch) => batch.canBeRebuilt && isOf(batch));
-      for (const batch of queue.sending) if (isOf(batch)) buffer.keepDeleted(batch);
+      batcher.open.closeWhere((batch) => batch.canBeRebuilt && isOf(batch));
+      for (const batch of queue.sending) if (isOf(batch)) buffer.files.keep(batch);
       // Its next events wait only for the disk.
       budget.wake();
     }
@@ -59,7 +59,7 @@ export class DeletedFiles {
 
   /** Closes the open batches that hold lines of deleted files. */
   flush(): void {
-    for (const { batcher } of this.#sinks.values()) batcher.closeWhere(({ origin }) => origin === 'orphan');
+    for (const { batcher } of this.#sinks.values()) batcher.open.closeWhere(({ origin }) => origin === 'orphan');
   }
 }
 
@@ -78,7 +78,9 @@ export function streamStoreFor(
     const isOpen = ({ isTracked, isCommitted, spans }: Batch): boolean =>
       isTracked && !isCommitted && spans.some((span) => span.stream === stream);
     if (!streams.isSettled(stream)) return false;
-    return ![...sinks.values()].some(({ batcher, queue }) => batcher.open().some(isOpen) || queue.all.some(isOpen));
+    return ![...sinks.values()].some(
+      ({ batcher, queue }) => batcher.open.list().some(isOpen) || queue.all.some(isOpen),
+    );
   };
   return {
     isSettled,

@@ -12,7 +12,7 @@ import type { Accounting } from '../accounting.ts';
 import { FileSpooler } from './file-spooler.ts';
 import { SpoolWriter } from './spool-writer.ts';
 import { headerOf, restoreSpooled } from './spooled-batch.ts';
-import type { SpoolerOptions } from './spool-store.ts';
+import type { SpoolerOptions, SpoolStore } from './spool-store.ts';
 
 export interface DiskBufferOptions extends Omit<SpoolerOptions, 'stopping'> {
   readonly ledger: Pick<Ledger, 'unsettled' | 'partsOf'>;
@@ -23,26 +23,18 @@ export interface DiskBufferOptions extends Omit<SpoolerOptions, 'stopping'> {
 export class DiskBuffer {
   readonly #options: DiskBufferOptions;
   readonly #stopping = new AbortController();
-  readonly #writer: SpoolWriter;
-  readonly #files: FileSpooler;
+  readonly writer: SpoolWriter;
+  readonly files: FileSpooler;
+  readonly store: SpoolStore;
   /** Ids of the recovered batches that the database knows, too. */
   readonly recoveredRows = new Set<number>();
 
   constructor(options: DiskBufferOptions) {
     this.#options = options;
+    this.store = options.store;
     const common: SpoolerOptions = { ...options, stopping: this.#stopping.signal };
-    this.#writer = new SpoolWriter(common);
-    this.#files = new FileSpooler(common);
-  }
-
-  /** Keeps a batch that delivery holds: a file that it could be rebuilt from was deleted. */
-  keepDeleted(batch: Batch): void {
-    this.#files.keep(batch);
-  }
-
-  /** Resolves when nothing waits to be written. */
-  idle(): Promise<void> {
-    return this.#writer.idle();
+    this.writer = new SpoolWriter(common);
+    this.files = new FileSpooler(common);
   }
 
   /**
@@ -50,7 +42,8 @@ export class DiskBuffer {
    * `sealRecovered`, because older ones of their streams may have to be read again.
    */
   async recover(): Promise<number> {
-    const { sink, queue, delivery, ledger, accountingOf } = this.#options;
+    const { sink, delivery, ledger, accountingOf } = this.#options;
+    const { queue } = delivery;
     const rows = new Map(
       ledger.unsettled().flatMap(({ key, id, owner }) => (sinkOf(owner) === sink ? [[key, id]] : [])),
     );
@@ -70,15 +63,15 @@ export class DiskBuffer {
 
   /** Hands over the batches of files that were committed before the one with this id; all by default. */
   sealRecovered(before = Infinity): void {
-    for (const batch of this.#options.queue.in('recovered'))
+    for (const batch of this.#options.delivery.queue.in('recovered'))
       if (batch.id < before) this.#options.delivery.enqueue(batch, this.#options.ledger.partsOf(batch.id));
   }
 
   /** Writes what still waits, over the limit if need be: better than losing it with the process. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#writer.idle();
-    await this.#files.idle();
+    await this.writer.work.idle();
+    await this.files.idle();
   }
 
   /**
@@ -86,8 +79,8 @@ export class DiskBuffer {
    * be sent.
    */
   async finish(): Promise<void> {
-    const { queue, delivery, spool, log, sink } = this.#options;
-    for (const batch of queue.sending) {
+    const { delivery, spool, log, sink } = this.#options;
+    for (const batch of delivery.queue.sending) {
       if (batch.canBeRebuilt || batch.isDurable) continue;
       try {
         batch.spoolName = await spool.write(headerOf(batch, delivery.partsOf(batch)), batch.payload.body);
@@ -98,10 +91,5 @@ export class DiskBuffer {
         );
       }
     }
-  }
-
-  /** Resolves when the files of settled batches are gone; those of deleted files go once their settlements are on disk. */
-  removed(): Promise<void> {
-    return this.#options.store.removed();
   }
 }

@@ -31,7 +31,7 @@ export class FileSpooler {
 
   constructor(options: SpoolerOptions) {
     this.#options = options;
-    options.queue.workers.spill = (batch) => this.#spill(batch);
+    options.delivery.queue.workers.spill = (batch) => this.#spill(batch);
   }
 
   /** Keeps a batch that could be rebuilt until one of its files was deleted. */
@@ -86,11 +86,11 @@ export class FileSpooler {
 
   /** True when the batch is on disk, or need not be any more; false when the disk buffer is full. */
   async #write(batch: Batch, isDeleted: boolean): Promise<boolean> {
-    const { spool, queue, delivery, budget, store, stopping } = this.#options;
+    const { spool, delivery, budget, store, stopping } = this.#options;
     await delivery.compress(batch);
     const isOver = (): boolean => ['settled', 'dropped'].includes(batch.state);
     if (isOver() || batch.spoolName !== undefined) return true;
-    const isFull = (): boolean => spool.bytes + batch.payload.body.length > queue.settings.policy.maxBytes;
+    const isFull = (): boolean => spool.bytes + batch.payload.body.length > delivery.queue.settings.policy.maxBytes;
     // At a stop, a file that is there is read again by the next process.
     if (!isDeleted && (stopping.aborted || isFull())) return false;
     // So that its other streams are not read again after a restart.

@@ -126,7 +126,7 @@ class RestoreLane implements Lane {
     try {
       return (await this.#owner.source.reread?.(span, this, continued)) ?? span.from;
     } finally {
-      this.#batcher.flush();
+      this.#batcher.open.flush();
     }
   }
 
@@ -144,7 +144,7 @@ class RestoreLane implements Lane {
       taken: (_, { replaced }) => void (this.#invalidCharacters += replaced),
       waited: () => {},
     });
-    this.#batcher.flush();
+    this.#batcher.open.flush();
   }
 
   /** The batch made from the span. */

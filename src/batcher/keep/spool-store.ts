@@ -6,7 +6,6 @@ import type { StoredPart } from '../../state/database/stored-batch.ts';
 import type { Spool } from '../../state/spool/spool.ts';
 import type { Batch } from '../batch.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
-import type { BatchQueue } from '../queue.ts';
 import type { Delivery } from '../send/delivery.ts';
 import type { BatchStore, Dropped } from '../store.ts';
 import { EMPTY, headerOf } from './spooled-batch.ts';
@@ -15,7 +14,6 @@ import { EMPTY, headerOf } from './spooled-batch.ts';
 export interface SpoolerOptions {
   readonly sink: string;
   readonly spool: Spool;
-  readonly queue: BatchQueue;
   readonly delivery: Delivery;
   readonly store: SpoolStore;
   readonly budget: MemoryBudget;

@@ -14,28 +14,26 @@ const RETRY_MS = 1000;
 
 export class SpoolWriter {
   readonly #options: SpoolerOptions;
-  readonly #work: WorkQueue;
+  /** Idle when nothing waits to be written. */
+  readonly work: WorkQueue;
   /** The log's last word is that it is full, */
   #isLogged = false;
   /** logged at this monotonic time. */
   #loggedMs = -Infinity;
 
   constructor(options: SpoolerOptions) {
+    const { queue } = options.delivery;
     this.#options = options;
-    this.#work = new WorkQueue(
-      () => options.queue.count('writing') > 0,
+    this.work = new WorkQueue(
+      () => queue.count('writing') > 0,
       () => this.#writeNext(),
     );
-    options.queue.workers.write = () => this.#work.start();
-  }
-
-  /** Resolves when nothing waits to be written. */
-  idle(): Promise<void> {
-    return this.#work.idle();
+    queue.workers.write = () => this.work.start();
   }
 
   async #writeNext(): Promise<void> {
-    const { budget, store, queue } = this.#options;
+    const { budget, store, delivery } = this.#options;
+    const { queue } = delivery;
     const group = this.#nextGroup(queue.in('writing'));
     this.#commitTracked();
     const kept = await Promise.all(group.map((batch) => this.#keep(batch)));
@@ -55,21 +53,20 @@ export class SpoolWriter {
    * decides about the next.
    */
   #nextGroup(waiting: readonly Batch[]): Batch[] {
-    const { spool, queue } = this.#options;
+    const { spool, delivery } = this.#options;
+    const { queue } = delivery;
     const { maxBytes, whenFull } = queue.settings.policy;
     let bytes = spool.bytes;
-    return waiting
-      .slice(0, whenFull === 'block' && !this.#options.queue.isFull ? MAX_SPOOL_WRITES : 1)
-      .filter((batch, n) => {
-        bytes += batch.payload.body.length;
-        return n === 0 || bytes <= maxBytes;
-      });
+    return waiting.slice(0, whenFull === 'block' && !queue.isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
+      bytes += batch.payload.body.length;
+      return n === 0 || bytes <= maxBytes;
+    });
   }
 
   /** Commits what waits of deleted files: their bytes may be found again in a copy, and must not be read once more. */
   #commitTracked(): void {
-    const { queue, delivery } = this.#options;
-    if (!queue.in('writing').some((batch) => batch.isTracked && !batch.isCommitted)) return;
+    const { delivery } = this.#options;
+    if (!delivery.queue.in('writing').some((batch) => batch.isTracked && !batch.isCommitted)) return;
     try {
       delivery.preparation.commitNow();
     } catch {
@@ -84,7 +81,8 @@ export class SpoolWriter {
 
   /** Resolves once the batch is on disk, or given up: false when a policy dropped it. */
   async #write(batch: Batch): Promise<boolean> {
-    const { spool, queue, log, sink, clock, delivery, store, stopping } = this.#options;
+    const { spool, log, sink, clock, delivery, store, stopping } = this.#options;
+    const { queue } = delivery;
     for (;;) {
       const { policy } = queue.settings;
       const whenFull = batch.origin === 'once' ? 'block' : policy.whenFull;
@@ -124,9 +122,10 @@ export class SpoolWriter {
 
   /** Rate-limited: under a flood every batch finds the buffer full and drops another. */
   #noteFull(reason: string): void {
-    const { sink, log, clock, queue } = this.#options;
+    const { sink, log, clock, delivery } = this.#options;
+    const { queue } = delivery;
     const { whenFull } = queue.settings.policy;
-    this.#options.queue.isFull = true;
+    queue.isFull = true;
     if (this.#isLogged || clock.monotonic() - this.#loggedMs < FULL_NOTICE_MS) return;
     const effect =
       whenFull === 'block'
@@ -140,6 +139,6 @@ export class SpoolWriter {
   #noteRoom(): void {
     if (this.#isLogged) this.#options.log.info({ sink: this.#options.sink }, 'the disk buffer takes batches again');
     this.#isLogged = false;
-    this.#options.queue.isFull = false;
+    this.#options.delivery.queue.isFull = false;
   }
 }

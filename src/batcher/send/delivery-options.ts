@@ -1,7 +1,7 @@
 /** What the delivery of one sink is given, and what it tells about itself. */
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { BodyForms, CompressionSetting, DeadLetter, Sink } from '../../core/sink.ts';
+import type { BodyForm, BodyForms, CompressionSetting, DeadLetter, Sink } from '../../core/sink.ts';
 import type { BackoffOptions } from '../../core/time/backoff.ts';
 import type { SinkHistograms } from '../../telemetry/metrics.ts';
 import type { AddressEncodings } from '../encoding/encoding-choice.ts';
@@ -16,23 +16,25 @@ export interface DeliveryOptions {
   readonly compression: CompressionSetting;
   /** Shared by all sinks of the process. */
   readonly encodings: AddressEncodings;
-  /** Of the sink's type; absent where it sends NDJSON as it is. */
-  readonly forms?: Pick<BodyForms<object>, 'encoderOf'> | undefined;
+  /** What writes bodies of the form; undefined where they are NDJSON as it is. */
+  readonly encoderOf?: (form: BodyForm) => ReturnType<BodyForms<object>['encoderOf']>;
   /** Names of the metrics that its answers bring. */
   readonly facts?: readonly string[];
-  readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
+  /** As the configuration in force says. */
+  readonly retry: () => BackoffOptions & { readonly maxElapsedMs: number };
   readonly clock: Clock;
   readonly log: Log;
-  readonly histograms: SinkHistograms;
+  /** Counts one request or batch in the histogram of that name. */
+  readonly observe: (figure: keyof SinkHistograms, value: number) => void;
   /** Batches that close within this time of a commit share the next one: a transaction costs as much as sending 100 KiB. */
   readonly commitEveryMs: number;
-  random(): number;
+  readonly random: () => number;
   readonly stores: BatchStores;
   /**
    * Keeps dead letters durably under a name; the same name again replaces them. Resolves with `dropped` where a full store's
    * policy says so; rejects when they cannot be kept now.
    */
-  deadLetter(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
+  readonly deadLetter: (name: string, letters: readonly DeadLetter[]) => Promise<'kept' | 'dropped'>;
   /** Called when a dataset is paused. */
-  paused(dataset: string): void;
+  readonly paused: (dataset: string) => void;
 }

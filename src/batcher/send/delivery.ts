@@ -7,13 +7,14 @@ import { type Dropped, type Persist, persist, Preparation, storeOf } from '../st
 import { whenAborted } from '../../core/time/clock.ts';
 import { HOPELESS_AFTER_MS, PARKED_BYTES } from '../limits.ts';
 import type { BatchQueue } from '../queue.ts';
+import { EncodingChoice } from '../encoding/encoding-choice.ts';
 import { Dispatch } from './dispatch.ts';
 import { probeAfterForbidden } from './forbidden.ts';
 import { Parked } from './parked.ts';
 import { Pauses } from './pauses.ts';
 import { Refusals } from './refusals.ts';
 import { Workers } from './workers.ts';
-import { settleShipment, Shipment } from './shipment.ts';
+import { type SaveParts, settleShipment, Shipment } from './shipment.ts';
 
 const DRAIN_CHECK_MS = 250;
 
@@ -40,27 +41,30 @@ export class Delivery {
     };
     this.stats = newDeliveryStats(options.facts);
     this.#workers = new Workers(options, () => this.#next());
+    const { sink, budget, queue, compression, encodings, encoderOf, retry, clock, log, random, stores } = options;
     const { signal } = this.#abort;
     const { stats } = this;
-    const keepTrying: Persist = (work, fields, refused) => {
-      // A reload may change `retry`.
-      const { log, clock, retry, sink } = options;
-      return persist(work, { log, clock, signal, retryMs: retry.maxBackoffMs }, { sink: sink.id, ...fields }, refused);
+    const keepTrying: Persist = (work, fields, refused) =>
+      persist(work, { log, clock, signal, retryMs: retry().maxBackoffMs }, { sink: sink.id, ...fields }, refused);
+    const saveParts: SaveParts = ({ batch, parts }) => {
+      const refused = 'cannot save the parts of a split batch, so they are not sent yet';
+      return keepTrying(() => storeOf(stores, batch).commitParts(batch, parts), {}, refused);
     };
     this.#pauses = new Pauses({
-      ...options,
-      signal,
+      ...{ sink, queue, log, clock, random, retry, signal },
+      paused: options.paused,
       enqueue: (probe) => this.#workers.run(probe),
       probe: (dataset, count) => this.#probe(dataset, count),
     });
-    this.parked = new Parked({ ...options, sink: options.sink.id, signal });
-    this.preparation = new Preparation({ ...options, persist: keepTrying });
-    this.#refusals = new Refusals({ ...options, persist: keepTrying, stats });
+    this.parked = new Parked({ sink: sink.id, queue, clock, log, signal });
+    const { commitEveryMs, deadLetter } = options;
+    this.preparation = new Preparation({ sink, log, clock, commitEveryMs, stores, queue, persist: keepTrying });
+    this.#refusals = new Refusals({ saveParts, sink, log, clock, retry, deadLetter, stats });
     this.dispatch = new Dispatch({
-      ...options,
-      persist: keepTrying,
-      signal,
-      stats,
+      ...{ sink, budget, queue, log, clock, retry, random, saveParts, signal, stats },
+      encoding: new EncodingChoice({ sink, encodings, compression, clock, log }),
+      ...(encoderOf && { encoderOf }),
+      observe: options.observe,
       refusals: this.#refusals,
       pause: (dataset, pause) => this.#pauses.begin(dataset, pause),
       resume: (dataset) => this.#resume(dataset),
@@ -191,9 +195,8 @@ export class Delivery {
     settleShipment(shipment);
     this.#leave(batch);
     if (batch.events === 0) return true;
-    const { sink, histograms } = this.#options;
-    histograms.batchEvents.observe(sink.id, batch.events);
-    histograms.batchBytes.observe(sink.id, batch.payload.bytes);
+    this.#options.observe('batchEvents', batch.events);
+    this.#options.observe('batchBytes', batch.payload.bytes);
     return true;
   }
 
@@ -206,7 +209,7 @@ export class Delivery {
   /** Only whole NDJSON batches: a re-encoded one keeps its NDJSON for splitting and for the disk buffer. */
   async compress(batch: Batch): Promise<void> {
     const { payload, events } = batch;
-    const isEncoded = payload.form !== undefined && this.#options.forms?.encoderOf(payload.form) !== undefined;
+    const isEncoded = payload.form !== undefined && this.#options.encoderOf?.(payload.form) !== undefined;
     if (!isEncoded && events > 0 && !this.#shipments.has(batch))
       await payload.compress(this.dispatch.encoding.preferred);
   }

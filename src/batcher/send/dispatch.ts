@@ -7,13 +7,13 @@ import { MAX_RETRY_AFTER_MS } from '../limits.ts';
 import type { Encoding, Outcome, Parcel, Part, SendResult, Stored } from '../../core/sink.ts';
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import type { Batch } from '../batch.ts';
-import { EncodingChoice, saysNothingStored } from '../encoding/encoding-choice.ts';
+import { type EncodingChoice, saysNothingStored } from '../encoding/encoding-choice.ts';
 import { Concurrency } from './workers.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 import { Forbidden, type TokenState } from './forbidden.ts';
 import type { Pause } from '../queue.ts';
-import { finishPart, type PartsOptions } from './shipment.ts';
+import { finishPart, type SaveParts } from './shipment.ts';
 import type { Refusals } from './refusals.ts';
 import type { Shipment } from './shipment.ts';
 
@@ -30,33 +30,22 @@ export interface LastFailure {
   readonly fix: string | undefined;
 }
 
-export interface DispatchOptions
-  extends
-    PartsOptions,
-    Pick<
-      DeliveryOptions,
-      | 'sink'
-      | 'budget'
-      | 'queue'
-      | 'histograms'
-      | 'log'
-      | 'clock'
-      | 'retry'
-      | 'random'
-      | 'compression'
-      | 'encodings'
-      | 'forms'
-    > {
+export interface DispatchOptions extends Pick<
+  DeliveryOptions,
+  'sink' | 'budget' | 'queue' | 'observe' | 'log' | 'clock' | 'retry' | 'random' | 'encoderOf'
+> {
+  readonly encoding: EncodingChoice;
+  readonly saveParts: SaveParts;
   readonly stats: DeliveryStats;
   readonly refusals: Refusals;
   /** Aborts when the agent stops. */
   readonly signal: AbortSignal;
   /** Stops sending to the dataset, except for probes. */
-  pause(dataset: string, pause: Pause): void;
+  readonly pause: (dataset: string, pause: Pause) => void;
   /** The service takes events of the dataset. */
-  resume(dataset: string): void;
+  readonly resume: (dataset: string) => void;
   /** Called with the new limit of concurrent requests. */
-  setConcurrency(limit: number): void;
+  readonly setConcurrency: (limit: number) => void;
 }
 
 export class Dispatch {
@@ -83,9 +72,10 @@ export class Dispatch {
   constructor(options: DispatchOptions) {
     this.#options = options;
     this.#concurrency = new Concurrency(options.queue.settings.concurrency);
-    this.encoding = new EncodingChoice(options);
+    this.encoding = options.encoding;
+    const { sink, queue, log, clock, retry, refusals, saveParts, pause, resume } = options;
     this.#forbidden = new Forbidden({
-      ...options,
+      ...{ sink, queue, log, clock, retry, refusals, saveParts, pause, resume },
       storedAtMs: (dataset) => this.#storedAtMs.get(dataset),
       askToken: (shipment) => this.#askToken(shipment),
     });
@@ -113,14 +103,14 @@ export class Dispatch {
 
   /** Sends one part once, unless it is refused, and acts on the answer. False when the batch has to wait for a probe or a restart. */
   async send(shipment: Shipment, part: Part): Promise<boolean> {
-    const { clock, budget, signal, forms, refusals } = this.#options;
+    const { clock, budget, signal, encoderOf, refusals } = this.#options;
     const { refusal, payload } = shipment.batch;
     if (refusal !== undefined)
       return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
     const parcel = await shipment.parcelOf(
       part,
       this.encoding.next(shipment.tries, part),
-      payload.form && forms?.encoderOf(payload.form),
+      payload.form && encoderOf?.(payload.form),
     );
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();
@@ -152,7 +142,7 @@ export class Dispatch {
   }
 
   async #request(parcel: Parcel): Promise<SendResult> {
-    const { clock, sink, signal, stats, histograms } = this.#options;
+    const { clock, sink, signal, stats, observe } = this.#options;
     const sent = await sink.send(parcel, signal);
     if (sent.unsent === 'unsigned') return sent;
     const isStored = sent.outcome.kind === 'delivered' || sent.outcome.kind === 'partial';
@@ -161,7 +151,7 @@ export class Dispatch {
     stats.lastAnswer = { status, atMs: clock.now() };
     if (sent.unsent === undefined) stats.sentBytes += parcel.body.length;
     // How soon a connection was refused says nothing of how long requests take.
-    if (status !== 'none') histograms.requestSeconds.observe(sink.id, sent.elapsedMs / 1000);
+    if (status !== 'none') observe('requestSeconds', sent.elapsedMs / 1000);
     return sent;
   }
 
@@ -169,7 +159,7 @@ export class Dispatch {
   async #askToken({ batch }: Shipment): Promise<TokenState> {
     const { form } = batch.payload;
     const nothing = Buffer.alloc(0);
-    const body = (form && this.#options.forms?.encoderOf(form))?.(nothing) ?? nothing;
+    const body = (form && this.#options.encoderOf?.(form))?.(nothing) ?? nothing;
     const parcel = {
       key: `check-${randomUUID()}`,
       dataset: batch.dataset,
@@ -209,7 +199,7 @@ export class Dispatch {
       case 'delivered':
         this.#adapt(() => this.#concurrency.noteSuccess(elapsedMs));
         this.#noteStored(batch, outcome);
-        return finishPart(this.#options, shipment, 'stored');
+        return finishPart(this.#options.saveParts, shipment, 'stored');
       case 'partial':
         addTo(stats.failed, batch.dataset, outcome.failed);
         this.#noteStored(batch, outcome);
@@ -242,7 +232,7 @@ export class Dispatch {
     if (!this.#outageSince.has(batch.dataset)) this.#outageSince.set(batch.dataset, clock.monotonic());
     const badAnswers = reason === 'bad_answer' ? (this.#badAnswers.get(batch.dataset) ?? 0) + 1 : 0;
     this.#badAnswers.set(batch.dataset, badAnswers);
-    const isExpired = clock.monotonic() - (shipment.firstSentMs ?? 0) > retry.maxElapsedMs;
+    const isExpired = clock.monotonic() - (shipment.firstSentMs ?? 0) > retry().maxElapsedMs;
     if (badAnswers >= BAD_ANSWERS_BEFORE_PAUSE && !isExpired) {
       const fix = "check that the url is the service's own and that no proxy answers in its place";
       this.#outageSince.delete(batch.dataset);
@@ -252,7 +242,7 @@ export class Dispatch {
     if (reason === 'rate_limited' || reason === 'timeout' || status === 503)
       this.#adapt(() => this.#concurrency.noteOverload());
     if (isExpired) return refusals.refuse(shipment, part, { reason: 'expired', detail, status });
-    const backoffMs = nextBackoffMs(retry, batch.attempts, () => this.#options.random());
+    const backoffMs = nextBackoffMs(retry(), batch.attempts, () => this.#options.random());
     // Back off even when the service asks for no wait, or for one that is already over.
     const waitMs = Math.max(backoffMs, Math.min(outcome.afterMs ?? 0, MAX_RETRY_AFTER_MS));
     if (outcome.afterMs !== undefined) this.#notBeforeMs = Math.max(this.#notBeforeMs, clock.monotonic() + waitMs);

@@ -8,7 +8,7 @@ import { FORBIDDEN_APART_MS, MAX_BLIND_PARTS } from '../limits.ts';
 import type { Outcome, Part } from '../../core/sink.ts';
 import type { Batch } from '../batch.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
-import { splitPart, type PartsOptions } from './shipment.ts';
+import { type SaveParts, splitPart } from './shipment.ts';
 import type { Pause } from '../queue.ts';
 import type { Refusals } from './refusals.ts';
 import type { Shipment } from './shipment.ts';
@@ -16,12 +16,12 @@ import type { Shipment } from './shipment.ts';
 /** What a request without events tells of the token. */
 export type TokenState = 'works' | 'refused' | 'unknown';
 
-export interface ForbiddenOptions
-  extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'queue' | 'log' | 'clock' | 'retry'> {
+export interface ForbiddenOptions extends Pick<DeliveryOptions, 'sink' | 'queue' | 'log' | 'clock' | 'retry'> {
+  readonly saveParts: SaveParts;
   readonly refusals: Refusals;
-  pause(dataset: string, pause: Pause): void;
+  readonly pause: (dataset: string, pause: Pause) => void;
   /** Ends the pause of the dataset, if there is one. */
-  resume(dataset: string): void;
+  readonly resume: (dataset: string) => void;
   /** Monotonic milliseconds of the last request of the dataset that stored something. */
   storedAtMs(dataset: string): number | undefined;
   /** Sends a request without events. */
@@ -63,10 +63,10 @@ export class Forbidden {
       // Beyond the bound only the smallest part is cut, so that a refused token makes no dust of a batch.
       const isCut = shipment.parts.length < MAX_BLIND_PARTS || shipment.parts.every(({ count }) => count >= part.count);
       if (part.count === 1 || !isCut) shipment.defer();
-      else if (!(await splitPart(this.#options, shipment, 'forbidden'))) return false;
+      else if (!(await splitPart(this.#options.saveParts, shipment, 'forbidden'))) return false;
       return this.#pause(shipment, { ...outcome, ...(storedAtMs === undefined ? {} : { fix: CONTENT_OR_TOKEN }) });
     }
-    if (part.count > 1 && !shipment.isSpent) return splitPart(this.#options, shipment, 'forbidden');
+    if (part.count > 1 && !shipment.isSpent) return splitPart(this.#options.saveParts, shipment, 'forbidden');
     if (part.count > 1) {
       shipment.defer(now + FORBIDDEN_APART_MS);
       return true;
@@ -86,7 +86,7 @@ export class Forbidden {
       const detail = `${outcome.detail} (refused alone, twice, while the token was accepted)`;
       return refusals.refuse(shipment, part, { reason: 'rejected', detail, status: 403 });
     }
-    shipment.defer(now + retry.maxBackoffMs, sinceMs);
+    shipment.defer(now + retry().maxBackoffMs, sinceMs);
     return token === 'unknown' || this.#pause(shipment, outcome);
   }
 

@@ -9,13 +9,13 @@ import { DISK_FIX } from '../../state/database/refusal.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 import { locateFailures } from '../events.ts';
-import { finishPart, type PartsOptions, splitPart } from './shipment.ts';
+import { finishPart, type SaveParts, splitPart } from './shipment.ts';
 import { lettersOf, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
 
 type Fate = 'kept' | 'dropped';
 
-export interface RefusalsOptions
-  extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'deadLetter'> {
+export interface RefusalsOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'deadLetter'> {
+  readonly saveParts: SaveParts;
   readonly stats: DeliveryStats;
 }
 
@@ -29,14 +29,14 @@ export class Refusals {
   /** The part is too large. */
   halve(shipment: Shipment, part: Part, detail: string, status: number): Promise<boolean> {
     if (part.count === 1) return this.refuse(shipment, part, { reason: 'too_large', detail, status });
-    return splitPart(this.#options, shipment, 'size');
+    return splitPart(this.#options.saveParts, shipment, 'size');
   }
 
   /** Something in the part is refused. */
   bisect(shipment: Shipment, part: Part, detail: string, status: number): Promise<boolean> {
     if (part.count === 1) return this.refuse(shipment, part, { reason: 'rejected', detail, status });
     if (shipment.isSpent) return this.refuse(shipment, part, { reason: 'unresolved', detail, status });
-    return splitPart(this.#options, shipment, 'fault');
+    return splitPart(this.#options.saveParts, shipment, 'fault');
   }
 
   /** The rest of a partly stored part is delivered when the service named exactly the failed events; else halves find them. */
@@ -98,7 +98,7 @@ export class Refusals {
       },
       `${isReplay ? 'dead letters were refused again' : 'events were refused'} and ${end}`,
     );
-    return finishPart(this.#options, shipment, 'refused');
+    return finishPart(this.#options.saveParts, shipment, 'refused');
   }
 
   /**
@@ -134,7 +134,7 @@ export class Refusals {
         reason: messageOf(error),
         fix,
       };
-      shipment.wait = { untilMs: clock.monotonic() + retry.maxBackoffMs, unkept };
+      shipment.wait = { untilMs: clock.monotonic() + retry().maxBackoffMs, unkept };
       return undefined;
     }
   }

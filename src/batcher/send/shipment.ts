@@ -17,8 +17,6 @@ import { compress } from '../payload.ts';
 import { Tries } from '../encoding/encoding-choice.ts';
 import type { Wait } from './parked.ts';
 import { decode, sliceEvents, splitEvents } from '../events.ts';
-import type { DeliveryOptions } from './delivery-options.ts';
-import { type Persist, storeOf } from '../store.ts';
 
 /** An event of the batch that goes to the dead letters. */
 export interface Refusal {
@@ -193,35 +191,18 @@ export function withheldLetters({ batch }: Shipment): DeadLetter[] {
   }));
 }
 
-export interface PartsOptions extends Pick<DeliveryOptions, 'stores'> {
-  readonly persist: Persist;
-}
+/** Saves the parts of a split batch that are still to be sent; false when the agent stops before. */
+export type SaveParts = (shipment: Shipment) => Promise<boolean>;
 
 /** The first part is done. False when the agent stops before the others are saved. */
-export function finishPart(
-  options: PartsOptions,
-  shipment: Shipment,
-  as: 'stored' | 'refused',
-): Promise<boolean> | boolean {
+export function finishPart(save: SaveParts, shipment: Shipment, as: 'stored' | 'refused'): Promise<boolean> | boolean {
   const { isWhole } = shipment;
   shipment.finish(as);
-  return isWhole || shipment.parts.length === 0 || commitParts(options, shipment);
+  return isWhole || shipment.parts.length === 0 || save(shipment);
 }
 
 /** Cuts the first part in two. False when the agent stops before these are saved. */
-export function splitPart(
-  options: PartsOptions,
-  shipment: Shipment,
-  why: 'size' | 'fault' | 'forbidden',
-): Promise<boolean> {
+export function splitPart(save: SaveParts, shipment: Shipment, why: 'size' | 'fault' | 'forbidden'): Promise<boolean> {
   shipment.split(why);
-  return commitParts(options, shipment);
-}
-
-function commitParts({ persist, stores }: PartsOptions, { batch, parts }: Shipment): Promise<boolean> {
-  return persist(
-    () => storeOf(stores, batch).commitParts(batch, parts),
-    {},
-    'cannot save the parts of a split batch, so they are not sent yet',
-  );
+  return save(shipment);
 }

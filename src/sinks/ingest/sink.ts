@@ -23,11 +23,12 @@ const TOKEN_CHECK_MS = 1000;
 /** Makes the sink; opens no connection yet. */
 export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Log = silentLog): Sink {
   const { id, url, proxy, apiUrl, apiProxy, tls, timeoutMs } = config;
-  const common = { sink: id, tls, timeoutMs, clock, log };
-  const transport = new Transport({ ...common, url, proxy, connections: config.concurrency });
+  const open = (to: string, through: string | undefined, connections: number): Transport =>
+    new Transport({ sink: id, url: to, proxy: through, connections, tls, timeoutMs, clock, log });
+  const transport = open(url, proxy, config.concurrency);
   // Create datasets at the service itself, not at an edge.
   const isElsewhere = new URL(apiUrl).origin !== new URL(url).origin;
-  const api = isElsewhere ? new Transport({ ...common, url: apiUrl, proxy: apiProxy, connections: 1 }) : transport;
+  const api = isElsewhere ? open(apiUrl, apiProxy, 1) : transport;
   const token = config.token && new SecretReader(config.token);
   const headers = commonHeaders(config);
   const path = requestPath(config);

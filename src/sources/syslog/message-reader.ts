@@ -49,7 +49,7 @@ export class MessageReader implements PreviewReader {
     const cursor: Cursor = { stream: '0'.repeat(32), offset: 0 };
     const suffix = suffixOf(this.#intake.form.endingOf({ peer: formatPeer(undefined, undefined) }));
     for await (const chunk of input) {
-      framer.push(chunk as Buffer);
+      framer.held.push(chunk as Buffer);
       for (let frame = framer.next(); frame; frame = framer.next()) await this.#take(cursor, suffix, frame);
     }
     framer.end();

@@ -124,7 +124,7 @@ export async function startProcess({
     },
     async poll() {
       await source.pollOnce();
-      batcher.flush();
+      batcher.open.flush();
       for (const batch of sealed.splice(0)) {
         // The rig counts from 1 in every process.
         Object.assign(batch, {

@@ -21,12 +21,12 @@ function frames(chunks: readonly (Buffer | string)[], maxEventBytes = 100): Seen
     for (let frame = framer.next(); frame !== undefined; frame = framer.next()) result.push(seen(frame));
   };
   for (const chunk of chunks) {
-    framer.push(Buffer.from(chunk as string, 'latin1'));
+    framer.held.push(Buffer.from(chunk as string, 'latin1'));
     take();
   }
   framer.end();
   take();
-  expect([framer.isInside, framer.heldBytes]).toEqual([false, 0]);
+  expect([framer.isInside, framer.held.length]).toEqual([false, 0]);
   return result;
 }
 
@@ -76,9 +76,9 @@ test('framing keeps the last message without a delimiter, and marks it when coun
 
 test('framing gives a counted message as soon as its last byte is there', () => {
   const framer = new Framer(100);
-  framer.push(Buffer.from('8 <13>'));
+  framer.held.push(Buffer.from('8 <13>'));
   expect(framer.next()).toBeUndefined();
-  framer.push(Buffer.from('last'));
+  framer.held.push(Buffer.from('last'));
   expect(framer.next()?.bytes.toString()).toBe('<13>last');
 });
 
@@ -103,17 +103,17 @@ test('framing does not tear a character when it cuts', () => {
 
 test('framing holds no memory for an absurd count', () => {
   const framer = new Framer(1 << 20);
-  framer.push(Buffer.from('9999999999 <13>'));
+  framer.held.push(Buffer.from('9999999999 <13>'));
   expect(framer.next()).toBeUndefined();
   for (let n = 0; n < 1000; n += 1) {
-    framer.push(Buffer.alloc(65_536, 'x'));
+    framer.held.push(Buffer.alloc(65_536, 'x'));
     expect(framer.next()).toBeUndefined();
-    expect(framer.heldBytes).toBeLessThan((1 << 20) + 2048);
+    expect(framer.held.length).toBeLessThan((1 << 20) + 2048);
   }
   framer.end();
   const last = framer.next()!;
   expect([last.bytes.length, last.originalBytes]).toEqual([1 << 20, 9_999_999_999]);
-  expect([framer.next(), framer.heldBytes]).toEqual([undefined, 0]);
+  expect([framer.next(), framer.held.length]).toEqual([undefined, 0]);
 });
 
 const content = fc.oneof(
@@ -187,12 +187,12 @@ describe('framing in parts', () => {
       for (let frame = framer.next(); frame !== undefined; frame = framer.next()) result.push(frame);
     };
     for (const chunk of chunks) {
-      framer.push(Buffer.from(chunk as string, 'latin1'));
+      framer.held.push(Buffer.from(chunk as string, 'latin1'));
       take();
     }
     framer.end();
     take();
-    expect([framer.isInside, framer.heldBytes]).toEqual([false, 0]);
+    expect([framer.isInside, framer.held.length]).toEqual([false, 0]);
     return result;
   };
   const shown = (frames: readonly Frame[]): unknown[] =>

@@ -191,7 +191,7 @@ export function eventsOfReads(reads: readonly Buffer[], maxEventBytes = 10_000):
       events.push(eventOf(frame, maxEventBytes));
   };
   for (const read of reads) {
-    framer.push(read);
+    framer.held.push(read);
     take();
   }
   framer.end();

@@ -124,13 +124,14 @@ export class Connections {
     this.#open.add(connection);
     this.#lookTimer ??= setInterval(() => this.look(), SYSLOG_LOOK_MS).unref();
     this.#options.changed(this.#open.size);
-    connection.done.then(
-      (error) => this.#forget(connection, messages, origin, error),
-      (error: unknown) => {
-        this.#forget(connection, messages, origin, undefined);
-        refused(error, 1, 0, origin.peer);
-      },
-    );
+    const forget = (error: Error | undefined): void => {
+      framer.release();
+      this.#forget(connection, messages, origin, error);
+    };
+    connection.done.then(forget, (error: unknown) => {
+      forget(undefined);
+      refused(error, 1, 0, origin.peer);
+    });
   }
 
   /** Closes those that have brought nothing since the last time. */
@@ -165,7 +166,6 @@ export class Connections {
     const { log, source } = reception;
     if (error !== undefined)
       log.debug({ source, peer, code: codeOf(error) }, `a syslog connection broke: ${messageOf(error)}`);
-    messages.release();
     this.#open.delete(connection);
     this.#closing.delete(connection);
     if (this.#open.size === 0) {

@@ -44,8 +44,11 @@ interface Ending {
 export class Framer {
   readonly #maxEventBytes: number;
   readonly #splits: boolean;
-  /** From the beginning of the message at hand to the last byte that came, without dropped bytes. */
-  readonly #held: HeldBytes;
+  /**
+   * From the beginning of the message at hand to the last byte that came, without dropped bytes. The next bytes of the stream are pushed here;
+   * call `next` until it returns undefined, or `release`, before the next push. After that nothing refers to the chunk any more.
+   */
+  readonly held: HeldBytes;
   #mode: 'start' | 'line' | 'count' | 'lost' = 'start';
   /** Whether the last message was counted: then a number is taken for a count even without a PRI after it. */
   isCounting = false;
@@ -74,12 +77,12 @@ export class Framer {
   constructor(maxEventBytes: number, splits = false) {
     this.#maxEventBytes = maxEventBytes;
     this.#splits = splits;
-    this.#held = new HeldBytes(maxEventBytes + MOST_TRAILERS);
+    this.held = new HeldBytes(maxEventBytes + MOST_TRAILERS);
   }
 
   /** Whether a message, or a number that may become a count, has begun. */
   get isInside(): boolean {
-    return this.#held.length > 0 || this.#mode !== 'start';
+    return this.held.length > 0 || this.#mode !== 'start';
   }
 
   /** Whether the message that was given last is at its end. */
@@ -92,13 +95,9 @@ export class Framer {
     return this.#mode === 'lost';
   }
 
-  get heldBytes(): number {
-    return this.#held.length;
-  }
-
   /** Bytes of the message at hand so far. */
   get messageBytes(): number {
-    return this.#held.length + this.#dropped + this.#parts * this.#maxEventBytes;
+    return this.held.length + this.#dropped + this.#parts * this.#maxEventBytes;
   }
 
   /** Bytes that the message at hand may hold until its end. */
@@ -107,18 +106,10 @@ export class Framer {
     return this.#mode === 'count' && !this.#isDoubtful ? Math.min(this.#octets, most) : most;
   }
 
-  /**
-   * Gives the next bytes of the stream; call `next` until it returns undefined, or `release`, before the next push. After
-   * that nothing refers to the chunk any more.
-   */
-  push(chunk: Buffer): void {
-    this.#held.push(chunk);
-  }
-
   /** Lets go of the bytes behind the message that was given last. */
   release(): void {
     this.#ending = 'none';
-    this.#held.clear();
+    this.held.clear();
   }
 
   /** The next calls of `next` give the held bytes as if nothing more came: the connection has ended, or the time is over (`late`). */
@@ -142,18 +133,18 @@ export class Framer {
       if (frame !== undefined) return { ...frame, ...isRest };
     }
     this.#ending = 'none';
-    this.#held.own();
+    this.held.own();
     return undefined;
   }
 
   /** Skips bytes allowed between messages and chooses the mode; false when more bytes are needed. */
   #begin(): boolean {
-    const { bytes } = this.#held;
+    const { bytes } = this.held;
     let at = 0;
     while (at < bytes.length && isTrailer(bytes[at])) at += 1;
-    this.#held.skip(at);
+    this.held.skip(at);
     if (at > 0) this.isBehindCut = false;
-    return at < bytes.length && this.#choose(this.#held.bytes);
+    return at < bytes.length && this.#choose(this.held.bytes);
   }
 
   #choose(bytes: Buffer): boolean {
@@ -183,9 +174,9 @@ export class Framer {
 
   /** Where the message at hand ends; undefined: not in the bytes that are here. */
   #findEnd(): Ending | undefined {
-    if (this.#mode === 'line') return this.#findLineEnd(this.#held.bytes);
-    const found = this.#mode === 'count' ? this.#findCountedEnd(this.#held.bytes) : undefined;
-    return this.#mode === 'lost' ? this.#findNextCount(this.#held.bytes) : found;
+    if (this.#mode === 'line') return this.#findLineEnd(this.held.bytes);
+    const found = this.#mode === 'count' ? this.#findCountedEnd(this.held.bytes) : undefined;
+    return this.#mode === 'lost' ? this.#findNextCount(this.held.bytes) : found;
   }
 
   #findLineEnd(bytes: Buffer): Ending | undefined {
@@ -254,7 +245,7 @@ export class Framer {
 
   /** The next part of a message that is surely longer than one. What lies between two counts comes in pieces, wherever messages are cut. */
   #nextPart(ending: Ending | undefined): Frame | undefined {
-    const rest = this.#held.bytes.subarray(this.#head, ending?.end);
+    const rest = this.held.bytes.subarray(this.#head, ending?.end);
     const content = rest.length - countTrailers(rest);
     if (content <= this.#maxEventBytes && rest.length <= this.#maxEventBytes + MOST_TRAILERS) return undefined;
     const bytes = this.#take(utf8Cut(rest, 0, this.#maxEventBytes));
@@ -265,8 +256,8 @@ export class Framer {
 
   /** Takes bytes of the message that goes on behind them. */
   #take(length: number): Buffer {
-    const bytes = this.#held.bytes.subarray(this.#head, this.#head + length);
-    this.#held.skip(this.#head + length);
+    const bytes = this.held.bytes.subarray(this.#head, this.#head + length);
+    this.held.skip(this.#head + length);
     this.#octets -= length;
     this.#looked = Math.max(0, this.#looked - this.#head - length);
     this.#compared = Math.max(0, this.#compared - this.#head - length);
@@ -276,7 +267,7 @@ export class Framer {
 
   /** Drops bytes over the limit; one byte more is kept, which shows where UTF-8 may be cut. */
   #drop(): void {
-    const { bytes } = this.#held;
+    const { bytes } = this.held;
     const most = this.#head + this.#maxEventBytes + 1;
     if (bytes.length <= most + MOST_TRAILERS) return;
     const dropped = bytes.length - most;
@@ -288,11 +279,11 @@ export class Framer {
     this.#dropped += dropped;
     this.#octets -= dropped;
     this.#looked = most;
-    this.#held.cutAt(most);
+    this.held.cutAt(most);
   }
 
   #finish({ end, next, missing, isOutOfStep, isUnended }: Ending): Frame | undefined {
-    const bytes = this.#held.bytes.subarray(this.#head, end);
+    const bytes = this.held.bytes.subarray(this.#head, end);
     const most = this.#maxEventBytes + 1;
     const trailers = this.#dropped > 0 ? trailersBehind(bytes, most, this.#trailers) : countTrailers(bytes);
     const kept = this.#dropped > 0 ? bytes.subarray(0, most) : bytes;
@@ -303,7 +294,7 @@ export class Framer {
         ...frame,
         part: { number: this.#parts + 1, isLast: true, message: this.#message },
       };
-    this.#held.skip(next);
+    this.held.skip(next);
     this.#parts = this.#dropped = this.#trailers = 0;
     this.#message = {};
     this.#mode = 'start';

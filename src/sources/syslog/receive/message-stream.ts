@@ -53,7 +53,7 @@ export class MessageStream {
   }
 
   get heldBytes(): number {
-    return this.#options.framer.heldBytes;
+    return this.#options.framer.held.length;
   }
 
   get messageBytes(): number {
@@ -96,11 +96,6 @@ export class MessageStream {
     }
   }
 
-  /** Gives back what the framer holds. */
-  release(): void {
-    this.#options.framer.release();
-  }
-
   /**
    * Ends the message that is not whole, which needs no delimiter: the connection is at its end, or the message's time is over (`late`).
    * Called when no bytes wait and the window has space; until none wait, it is not done.
@@ -128,7 +123,7 @@ export class MessageStream {
   /** Gives the framer what the kernel does not take; returns from where on it may take more. */
   #frame(at: number, length: number): number {
     const { framer, input } = this.#options;
-    framer.push(input.bytes.subarray(at, length));
+    framer.held.push(input.bytes.subarray(at, length));
     return length - this.#takeFrames(length - at);
   }
 
@@ -143,7 +138,7 @@ export class MessageStream {
       if (framer.isBetween) this.#sinceMs = this.#options.clock.monotonic();
       if (frame.isOutOfStep) this.#options.outOfStep();
       intake.takeFrame(this.#cursorOf(), suffix, frame);
-      const left = framer.heldBytes;
+      const left = framer.held.length;
       if (framer.isBetween && left <= given) {
         framer.release();
         return left;

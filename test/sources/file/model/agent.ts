@@ -157,7 +157,7 @@ export class ModelAgent {
 
   /** Closes the open batches, and gives delivery some time. */
   async deliver(): Promise<void> {
-    for (const { batcher } of this.#components.sinks.values()) batcher.flush();
+    for (const { batcher } of this.#components.sinks.values()) batcher.open.flush();
     await this.#work();
   }
 

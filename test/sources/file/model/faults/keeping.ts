@@ -2,7 +2,7 @@
 import { type Fault, alone, method } from './fault.ts';
 
 type DeletedFiles = typeof import('../../../../../src/batcher/keep/deleted-files.ts');
-type DiskBuffer = typeof import('../../../../../src/batcher/keep/disk-buffer.ts');
+type FileSpooler = typeof import('../../../../../src/batcher/keep/file-spooler.ts');
 type Marks = typeof import('../../../../../src/state/database/marks.ts');
 type Positions = typeof import('../../../../../src/batcher/store.ts');
 type Restore = typeof import('../../../../../src/batcher/keep/restore.ts');
@@ -34,8 +34,8 @@ export const keepingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'file deleted between the last scan and a stop was not read to its end',
     hooks: {
-      'batcher/keep/disk-buffer.ts#DiskBuffer': (Real: DiskBuffer['DiskBuffer']): DiskBuffer['DiskBuffer'] =>
-        method(Real, 'keepDeleted', () => {}),
+      'batcher/keep/file-spooler.ts#FileSpooler': (Real: FileSpooler['FileSpooler']): FileSpooler['FileSpooler'] =>
+        method(Real, 'keep', () => {}),
     },
   },
   {
