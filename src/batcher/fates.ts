@@ -10,11 +10,9 @@ export class Fates {
   /** Three numbers a run: its events, how many are sent of each, and the place in UNSENT. No two neighbours have the same fate. */
   #runs: Uint32Array;
   #length: number;
-  #isOwn: boolean;
 
-  /** Runs as `toStored` or a shaper gives them. A typed array is copied only when something is added, and must stay as it is until then. */
+  /** Runs as `toStored` or a shaper gives them. A typed array has no room: it is copied when something is added. */
   constructor(runs: readonly number[] | Uint32Array = []) {
-    this.#isOwn = !(runs instanceof Uint32Array);
     this.#runs = runs instanceof Uint32Array ? runs : Uint32Array.from(runs);
     this.#length = runs.length;
   }
@@ -59,11 +57,10 @@ export class Fates {
   }
 
   #reserve(more: number): void {
-    if (this.#isOwn && this.#length + more <= this.#runs.length) return;
+    if (this.#length + more <= this.#runs.length) return;
     const larger = new Uint32Array(2 * (this.#length + more));
     larger.set(this.#runs.subarray(0, this.#length));
     this.#runs = larger;
-    this.#isOwn = true;
   }
 
   /** Calls `visit` for each run; `sent` is of each of its events. */
