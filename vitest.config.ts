@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { TestTimes } from './scripts/test-times.ts';
 
 /** What takes longest begins first, so that none of them ends alone. A checkout that has run them knows better. */
 const LONGEST = [
@@ -50,7 +51,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 3,
     globalSetup: 'test/support/run-folder.ts',
-    setupFiles: ['test/support/in-memory.ts'],
+    setupFiles: ['test/support/measure-cpu.ts', 'test/support/in-memory.ts'],
+    reporters: ['default', new TestTimes()],
     sequence: { sequencer: LongestFirst },
     testTimeout: 900_000,
     hookTimeout: 900_000,
