@@ -1,6 +1,15 @@
 /** The real agent before a firewall and a service that takes its token's right away: it waits the minute that lies between two refusals of an event. */
 import { expect } from 'vitest';
-import { addressOf, command, range, startShipping, storedSeqs, test, writeLines } from '../support/shipping.ts';
+import {
+  addressOf,
+  command,
+  outcomes,
+  range,
+  startShipping,
+  storedSeqs,
+  test,
+  writeLines,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { firewall, lineOf, listed, MINUTE, SINK } from './firewall.ts';
 
@@ -31,9 +40,9 @@ test(
     expect(await listed(site)).toEqual([]);
     isRefused = false;
     await until('all is stored', () => storedSeqs(site).length >= 299, { withinMs: MINUTE });
-    await until('the dead letter', async () => (await listed(site)).length === 1, {
+    await until('the dead letter', async () => (await outcomes(agent))['dead_lettered'] === 1, {
       withinMs: 2 * MINUTE,
-      everyMs: 1000,
+      everyMs: 250,
     });
     expect(await listed(site)).toEqual([30]);
     expect(storedSeqs(site)).toEqual(range(300).filter((seq) => seq !== 30));

@@ -7,6 +7,7 @@ import {
   addressOf,
   command,
   listDeadLetters,
+  outcomes,
   range,
   seqOf,
   startShipping,
@@ -42,9 +43,9 @@ test(
     // Others are stored meanwhile.
     writeLines(site, 100, (seq) => lineOf(new Set())(200 + seq));
     await until('the new lines are stored', () => storedSeqs(site).length === 296);
-    await until('the dead letters', async () => (await listed(site)).length === poison.size, {
+    await until('the dead letters', async () => (await outcomes(agent))['dead_lettered'] === poison.size, {
       withinMs: 3 * MINUTE,
-      everyMs: 1000,
+      everyMs: 250,
     });
     await accounting.stop();
     expect(accounting.problems).toEqual([]);
