@@ -16,6 +16,7 @@ const checks: readonly (readonly [name: string, command: string[]])[] = [
   ['types', bin('tsc', '--project', '.')],
   ['page types', bin('tsc', '--project', 'src/pages')],
   ['layering', script('check-layers')],
+  ['classes', script('check-classes')],
   ['kernel module', script('build-kernel', '--check')],
   ['generated files', script('generate', '--check')],
   ['docs', script('check-docs')],

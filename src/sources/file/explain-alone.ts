@@ -8,12 +8,14 @@ import { createFileSource } from './source.ts';
 export function explainAlone(
   config: FileConfig,
   path: string,
-  known: Pick<SourceContext, 'streams' | 'privateFiles' | 'log'>,
+  { streams, privateFiles, log }: Pick<SourceContext, 'streams' | 'privateFiles' | 'log'>,
 ): FileExplanation {
   const lane = { accept: never };
   const reserve = (bytes: number) => ({ at: 0, bytes: Buffer.alloc(bytes) });
   const source = createFileSource(config, {
-    ...known,
+    streams,
+    ...(privateFiles && { privateFiles }),
+    log,
     lane,
     clock: systemClock,
     hostname: config.hostName,

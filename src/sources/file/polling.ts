@@ -61,7 +61,7 @@ export class Polling {
   async scanOnce(): Promise<void> {
     const { tracker, finder, compressedReader, notices, rescue } = this.#options;
     // Record known content before the scan: files that vanish during it cannot be read later.
-    compressedReader?.note();
+    compressedReader?.known.note();
     const found = await finder.find();
     const compressed = takeCompressed(found);
     await tracker.scan(found, this.#scanPause);
@@ -246,7 +246,7 @@ export class Polling {
       this.#wake();
       return true;
     }
-    compressedReader?.note();
+    compressedReader?.known.note();
     const found = await finder.findIn(folder.path);
     if (!found) return false;
     takeCompressed(found);

@@ -84,28 +84,24 @@ export function createFileSource(
   const { lane, rescue, once } = context;
   const { ignoreOlderMs, stableInodes, maxDeletedBytes, partialTimeoutMs } = config;
   const { groupTimeoutMs } = shaping;
+  const { id: source } = config;
   const common = {
-    source: config.id,
-    fileSystem,
-    streams,
-    clock,
-    notices,
-    stats: counters,
-    once,
-    rescue,
-    shaping,
+    ...{ source, fileSystem, streams, clock, notices, stats: counters, once, rescue, shaping },
     shapeOf: shapeOfFile,
   };
   const knownFiles = new KnownFiles(rescue !== undefined);
   const { files } = knownFiles;
   const descriptors = new OpenFiles({ ...common, knownFiles });
   const gaps = new NulGaps(common);
-  const identities = new StreamIdentities({ ...common, gaps });
+  const identities = new StreamIdentities({ source, fileSystem, streams, rescue, gaps, notices });
   const chain = new RotationChain({ ...common, knownFiles });
   const matcher = new CopyMatcher({ fileSystem, knownFiles, descriptors });
   const following = { ...common, knownFiles, descriptors, gaps, identities, chain, matcher };
   const onUnfound = (file: TrackedFile): void => unreadCompressed.giveUp(file);
-  const maintenance = new Maintenance({ ...following, maxDeletedBytes, partialTimeoutMs, groupTimeoutMs, onUnfound });
+  const maintenance = new Maintenance({
+    ...{ source, streams, stats: counters, clock, notices, knownFiles, descriptors, rescue },
+    ...{ maxDeletedBytes, partialTimeoutMs, groupTimeoutMs, onUnfound },
+  });
   const isMatched = (path: string): boolean => finder.matches(path);
   const isExcluded = (path: string): boolean => finder.isExcluded(path);
   const generations = new Generations({ ...following, maintenance, isMatched, isExcluded });
@@ -123,8 +119,8 @@ export function createFileSource(
   const spanReader = new SpanReader({ lines, fileSystem, knownFiles, turns });
   const known = new KnownContent(knownFiles);
   const compressedFiles = new CompressedFiles({
-    ...common,
-    stableInodes,
+    ...{ source, fileSystem, streams, clock, rescue, stableInodes },
+    shapeOf: shapeOfFile,
     expire: (stream) => maintenance.expire(stream),
   });
   const compressedReader = config.readCompressed
@@ -140,8 +136,7 @@ export function createFileSource(
       })
     : undefined;
   const unreadCompressed = new UnreadCompressed({
-    ...common,
-    known,
+    ...{ source, fileSystem, streams, stats: counters, notices, known },
     isRead: (path) => compressedReader !== undefined && finder.reaches(path),
   });
   let isOpen = false;

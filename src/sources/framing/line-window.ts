@@ -26,7 +26,8 @@ export class LineWindow {
   readonly #rules: LineRules;
   /** A line of no more than this fits whatever its text takes as UTF-8. */
   readonly #safeBytes: number;
-  readonly #long: LongLine;
+  /** The line over the limit; its `suspend` gives what `resume` needs to go on in it. */
+  readonly long: LongLine;
   readonly #groups: LineGroups | undefined;
   /** The end of the whole lines that are known, where that is after the head; none of `[#linesEnd, #scanned)` is a newline. */
   #linesEnd = 0;
@@ -40,7 +41,7 @@ export class LineWindow {
     this.#rules = rules;
     this.#window = new ByteWindow(region, rules.encoding ?? utf8);
     this.#safeBytes = Math.floor(rules.maxEventBytes / 6) * 2;
-    this.#long = new LongLine(this.#window, rules);
+    this.long = new LongLine(this.#window, rules);
     this.#rests = new Rests(rules);
     this.#groups = rules.grouping && new LineGroups(this.#window, rules.grouping);
   }
@@ -53,7 +54,7 @@ export class LineWindow {
   /** Bytes of the stream that were read and not handed out: an unfinished event. */
   get pendingBytes(): number {
     const { fill, head, bom } = this.#window;
-    return this.#long.skippedBytes ?? fill - head + (bom?.length ?? 0);
+    return this.long.skippedBytes ?? fill - head + (bom?.length ?? 0);
   }
 
   /** True where whole lines wait for possible further lines of their event. */
@@ -83,7 +84,7 @@ export class LineWindow {
 
   /** True inside a line of which only the beginning is kept: `reset` would forget it. */
   get isSkipping(): boolean {
-    return this.#long.skippedBytes !== undefined;
+    return this.long.skippedBytes !== undefined;
   }
 
   /** True where a line over the limit comes in parts. */
@@ -108,7 +109,7 @@ export class LineWindow {
   reset(offset: number, before: Buffer, first: Buffer, rest: RestState = false): void {
     this.#rests.next = rest;
     this.#window.reset(offset, before, first);
-    this.#long.reset();
+    this.long.reset();
     this.#groups?.restart();
     this.#linesEnd = this.#scanned = 0;
   }
@@ -116,11 +117,6 @@ export class LineWindow {
   /** A copy of the last bytes (up to TAIL_BYTES) that were handed out or passed over. */
   recent(): Buffer {
     return Buffer.from(this.#window.recent);
-  }
-
-  /** What `resume` needs to go on in the current line over the limit; undefined outside of one. */
-  suspend(): SuspendedLine | undefined {
-    return this.#long.suspend();
   }
 
   /**
@@ -131,7 +127,7 @@ export class LineWindow {
   resume(offset: number, line: SuspendedLine, first: Buffer): Buffer | undefined {
     this.reset(offset, line.recent, first);
     this.#window.settleEncoding();
-    this.#long.resume(line);
+    this.long.resume(line);
     const { bytes, head } = this.#window;
     return line.kind === 'skipped' && this.encoding !== utf8 ? bytes.subarray(head, head + line.kept) : undefined;
   }
@@ -149,7 +145,7 @@ export class LineWindow {
     const shift = this.#window.compact();
     this.#linesEnd -= shift;
     this.#scanned -= shift;
-    this.#long.shift(shift);
+    this.long.shift(shift);
     this.#groups?.shift(shift);
     return this.#window.room();
   }
@@ -167,11 +163,11 @@ export class LineWindow {
   #next(): WindowBlock | undefined {
     const window = this.#window;
     window.giveBack();
-    if (this.#long.isUnderWay) return this.#goOn(this.#long.next(false));
+    if (this.long.isUnderWay) return this.#goOn(this.long.next(false));
     if (!window.passBom(false)) return undefined;
     const isTooLong = this.#findWholeLines();
     const block = this.#groups ? this.#nextGroups(this.#groups, isTooLong) : this.#nextLines();
-    return block ?? (isTooLong ? this.#goOn(this.#long.begin(false, this.#rests.isNext)) : undefined);
+    return block ?? (isTooLong ? this.#goOn(this.long.begin(false, this.#rests.isNext)) : undefined);
   }
 
   /** At the end of the input, after `next` returned undefined: the rest, block by block; if it goes on, without a character that is not whole. */
@@ -183,14 +179,14 @@ export class LineWindow {
     const window = this.#window;
     window.giveBack();
     if (!isFinal) {
-      if (!this.#long.isUnderWay && !window.passBom(false)) return undefined;
-      window.fill -= this.encoding.unfinishedBytes(window.bytes, this.#long.nextAt, window.fill);
+      if (!this.long.isUnderWay && !window.passBom(false)) return undefined;
+      window.fill -= this.encoding.unfinishedBytes(window.bytes, this.long.nextAt, window.fill);
     }
-    if (this.#long.isUnderWay) return this.#goOn(this.#long.next(true));
+    if (this.long.isUnderWay) return this.#goOn(this.long.next(true));
     if (window.head === window.fill && window.bom === undefined) return undefined;
     window.passBom(true);
     if (this.#groups?.isOpen) return this.#giveGroup(this.#groups, this.#groups.endAtEnd());
-    if (!this.#fits(window.head, window.fill)) return this.#goOn(this.#long.begin(true, this.#rests.isNext));
+    if (!this.#fits(window.head, window.fill)) return this.#goOn(this.long.begin(true, this.#rests.isNext));
     return window.give(window.fill, { isUnfinished: true });
   }
 
@@ -247,7 +243,7 @@ export class LineWindow {
     const isUnfinished = end > groups.linesEnd;
     const block = this.#fits(window.head, end)
       ? window.give(end, { ends: Uint32Array.of(end), isUnfinished })
-      : this.#long.giveJoined(end);
+      : this.long.giveJoined(end);
     groups.restart();
     return block;
   }
@@ -258,7 +254,7 @@ export class LineWindow {
 
   /** Nothing is known of what follows a line over the limit; it is the first line of an event. */
   #goOn(block: WindowBlock | undefined): WindowBlock | undefined {
-    if (!this.#long.isUnderWay) {
+    if (!this.long.isUnderWay) {
       this.#linesEnd = this.#scanned = this.#window.head;
       this.#groups?.restart();
     }

@@ -101,7 +101,7 @@ export function createStdinSource(
   /** What comes next in the pipe may go on with a line whose fields cannot be hidden. */
   function isInLine(): boolean {
     const { waiting, encoding, rest } = lines;
-    if (rest !== false || lines.suspend() !== undefined) return true;
+    if (rest !== false || lines.long.suspend() !== undefined) return true;
     return (
       waiting.length > 0 && objects.mayBeginObject?.(encoding.decode(waiting.subarray(0, LINE_HEAD_BYTES))) === true
     );

@@ -52,23 +52,21 @@ interface Holder {
 
 export class CompressedReader {
   readonly #options: CompressedReaderOptions;
+  /** The content of the followed files, by which a compressed file of them is recognised once they are gone. */
+  readonly known: KnownContent;
   readonly #content: CompressedContent;
   readonly #turns = new SerialQueue();
   #isStopped = false;
 
   constructor(options: CompressedReaderOptions) {
     this.#options = options;
+    this.known = options.known;
     this.#content = new CompressedContent({ ...options, isStopped: () => this.#isStopped });
-  }
-
-  /** Records the content of the followed files, to recognise a compressed file of them once they are gone. */
-  note(): void {
-    this.#options.known.note();
   }
 
   /** Records the compressed files that a scan found. */
   see(found: ReadonlyMap<string, FoundFile>): void {
-    this.note();
+    this.known.note();
     this.#options.files.see(found);
   }
 

@@ -213,7 +213,7 @@ export class Reader {
     lineEnds.noteEnd(file, isAtEnd && flush !== undefined);
     if (isAtEnd) file.flushLineAt = file.flushEventAt = file.passNulsAt = -1;
     file.stream.hasOpenEvent = lines.hasOpenEvent;
-    file.stream.suspended = lines.suspend();
+    file.stream.suspended = lines.long.suspend();
     file.stream.groups.held = lines.heldReads;
     keepLines(lines, file.stream, position);
     file.stream.readTo = isAtEnd ? end : file.stream.offset;

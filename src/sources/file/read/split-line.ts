@@ -69,7 +69,7 @@ async function countParts(
     position += count;
     while (lines.offset < offset && lines.next());
   }
-  const line = lines.offset === offset ? lines.suspend() : undefined;
+  const line = lines.offset === offset ? lines.long.suspend() : undefined;
   return line?.kind === 'split' ? line.parts : 0;
 }
 

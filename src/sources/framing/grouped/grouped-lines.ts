@@ -140,7 +140,7 @@ export class GroupedLines extends Lines {
       const block = super.next();
       if (block) this.#add(block);
       // The reader must know the place of a line over the limit that is being read.
-      else if (this.#table.isOpen && this.suspend() !== undefined) this.#table.closeAll(this.#held.to);
+      else if (this.#table.isOpen && this.long.suspend() !== undefined) this.#table.closeAll(this.#held.to);
       else return this.#giveBlank();
     }
   }
