@@ -18,7 +18,7 @@ test('stream is settled for its source once nothing of it is open, nor committed
   const state = openState({ folder: makeTree({}), sinksOf: () => ['store'], log: new MemoryLog() });
   const open: { stream: string }[] = [];
   const held = [{ isTracked: true, isCommitted: false, spans: open }];
-  const sink = { batcher: { open: () => held }, queue: { all: [] } } as unknown as DeletedFilesSink;
+  const sink = { batcher: { open: { list: () => held } }, queue: { all: [] } } as unknown as DeletedFilesSink;
   const view = streamStoreFor(state, new Map([['store', sink]]), new Set());
   const { id } = view.mint('app', '/a');
   const other = view.mint('app', '/b').id;
