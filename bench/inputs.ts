@@ -18,7 +18,7 @@ export interface Input {
 
 const FIRST_TIME_MS = Date.UTC(2026, 0, 1);
 const WRITE_BYTES = 1 << 20;
-const MAX_LINE_BYTES = 4096;
+const MAX_LINE_BYTES = 1 << 20;
 const NEWLINE = 10;
 const LEVELS = ['INFO', 'INFO', 'INFO', 'INFO', 'DEBUG', 'DEBUG', 'WARN', 'ERROR'] as const;
 const METHODS = ['GET', 'GET', 'GET', 'POST', 'PUT', 'DELETE'] as const;
@@ -112,8 +112,24 @@ export function lineMaker(kind: InputKind, seed: number): () => string {
 }
 
 /** Writes at least `bytes` bytes of whole lines to `file`. */
-export function writeInput(kind: InputKind, seed: number, bytes: number, file: string): Input {
-  const next = lineMaker(kind, seed);
+export const writeInput = (kind: InputKind, seed: number, bytes: number, file: string): Input =>
+  writeInputOf(kind, lineMaker(kind, seed), bytes, file);
+
+/** The same text, cut into lines of `length` characters: it shrinks as well whatever the length. */
+export function writeLines(length: number, bytes: number, file: string): Input {
+  const next = lineMaker('text', 1);
+  let rest = '';
+  const cut = (): string => {
+    const parts = [rest];
+    for (let have = rest.length; have < length - 1; have += parts.at(-1)!.length) parts.push(next());
+    const text = parts.join('');
+    rest = text.slice(length - 1);
+    return text.slice(0, length - 1);
+  };
+  return writeInputOf('text', cut, bytes, file);
+}
+
+function writeInputOf(kind: InputKind, next: () => string, bytes: number, file: string): Input {
   const descriptor = openSync(file, 'w');
   let written = 0;
   let lines = 0;

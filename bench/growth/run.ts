@@ -23,8 +23,6 @@ export interface Setup {
 }
 
 const DEADLINE_MS = 600_000;
-/** Marks are saved, connections go quiet, files that are not written to are closed. */
-const SETTLE_MS = 15_000;
 const WARM_UP_MS = 3000;
 const WRITE_EVERY_MS = 10;
 
@@ -39,11 +37,14 @@ export function shipOnce(setup: Setup): Promise<Cost> {
   });
 }
 
-/** Delivers the files, then watches the agent for `seconds` in which nobody writes. CPU is that of a minute. */
+/**
+ * Delivers the files, then watches the agent for `seconds` in which nobody writes, after as many in which it comes to rest: marks are
+ * saved, files closed, and scans come every 30 s in the end, which takes a minute. CPU is that of a minute.
+ */
 export function watchIdle(setup: Setup, seconds: number): Promise<Cost> {
   return withSink(setup, false, async (running, sink) => {
     await arrive(running, sink, setup.lines);
-    await sleep(SETTLE_MS);
+    await sleep(seconds * 1000);
     return during(running.pid, seconds);
   });
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checksumInput, writeInput } from '../../bench/inputs.ts';
+import { checksumInput, writeInput, writeLines } from '../../bench/inputs.ts';
 import type { InputKind } from '../../bench/inputs.ts';
 import { suiteFolder } from '../support/temp-tree.ts';
 
@@ -49,4 +49,17 @@ test('checksum of an input changes when one byte does', async () => {
   bytes[1000] = bytes[1000]! ^ 1;
   writeFileSync(input.file, bytes);
   expect(await checksumInput(input)).not.toBe(sum);
+});
+
+test('lines of a given length are the same text, cut elsewhere', () => {
+  const texts = [20, 1000].map((length) => {
+    const input = writeLines(length, 1 << 16, join(folder, `lines-${length}`));
+    const lines = readFileSync(input.file, 'utf8').split('\n').slice(0, -1);
+    expect(lines).toHaveLength(input.lines);
+    expect(new Set(lines.map((line) => line.length))).toEqual(new Set([length - 1]));
+    return lines.join('');
+  });
+  const least = Math.min(...texts.map((text) => text.length));
+  expect(least).toBeGreaterThan(60_000);
+  expect(texts[0]!.slice(0, least)).toBe(texts[1]!.slice(0, least));
 });
