@@ -135,7 +135,8 @@ interface Exports extends SyslogExports, JournalExports {
 
 interface CompiledTemplate extends Template {
   readonly timestampField: string | undefined;
-  readonly image: Buffer;
+  /** Byte for byte (latin1): thousands are kept, and a string takes half of what a buffer does. */
+  readonly image: string;
   /** Names the known keys and their marks: shapes of objects are kept from one template to another that has the same. */
   readonly keys: string;
   /** Where times are read: the zone of those that name none. */
@@ -174,6 +175,7 @@ export function createKernel(capacityBytes: number): Kernel {
   let nextNamed = 0;
   let loaded: Template | undefined;
   let loadedKeys = '';
+  let compiledKeys = '';
   const result: WrapResult = {
     consumed: 0,
     written: 0,
@@ -228,7 +230,8 @@ export function createKernel(capacityBytes: number): Kernel {
     if (template === loaded && !marks) return;
     const { image, keys, shape, timestampField } = template;
     // May throw: nothing may have changed then.
-    bytes.set(marks ? encodeTemplate(shape, timestampField, TEMPLATE_AT, marks) : image, TEMPLATE_AT);
+    if (marks) bytes.set(encodeTemplate(shape, timestampField, TEMPLATE_AT, marks), TEMPLATE_AT);
+    else bytes.write(image, TEMPLATE_AT, 'latin1');
     if (keys !== loadedKeys) kernel.forgetShapes();
     loadedKeys = keys;
     kernel.useTemplate(TEMPLATE_AT);
@@ -256,9 +259,11 @@ export function createKernel(capacityBytes: number): Kernel {
     journal: createJournalFactory(kernel, bytes, RESULTS_AT, reserve),
 
     compile(shape, timestampField) {
-      const image = encodeTemplate(shape, timestampField, TEMPLATE_AT);
+      const image = encodeTemplate(shape, timestampField, TEMPLATE_AT).toString('latin1');
       const times = timesOf(shape, timestampField);
-      const keys = JSON.stringify([Object.keys(shape.fields), timestampField ?? null, times ? timeKeysOf(times) : []]);
+      const text = JSON.stringify([Object.keys(shape.fields), timestampField ?? null, times ? timeKeysOf(times) : []]);
+      // One string for all files of a source.
+      const keys = text === compiledKeys ? compiledKeys : (compiledKeys = text);
       const template: CompiledTemplate = { shape, timestampField, image, keys, zone: times && zoneTable(times.zone) };
       return template;
     },

@@ -22,7 +22,7 @@ export interface ServiceManager {
   readonly watchdogMs: number | undefined;
 }
 
-const ABSENT: ServiceManager = {
+export const NO_SERVICE_MANAGER: ServiceManager = {
   ready() {},
   status() {},
   reloading() {},
@@ -35,14 +35,14 @@ const ABSENT: ServiceManager = {
 export function connectServiceManager(env: NodeJS.ProcessEnv, log: Log): ServiceManager {
   const { NOTIFY_SOCKET: path, WATCHDOG_USEC: watchdogUsec, WATCHDOG_PID: watchdogPid } = env;
   for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete env[name];
-  if (path === undefined || path === '') return ABSENT;
+  if (path === undefined || path === '') return NO_SERVICE_MANAGER;
   const library = nativeLibrary();
   if (!library) {
     log.warn(
       { socket: path },
       'systemd gets no status: this Node cannot send to unix datagram sockets; use Node 26.6 or newer, or Type=exec',
     );
-    return ABSENT;
+    return NO_SERVICE_MANAGER;
   }
   let shown = '';
   let hasFailed = false;

@@ -1,6 +1,6 @@
 /** Reports the running agent to the service manager: a status line when it changes, and that it works, as often as it is asked for. */
 import type { Observed } from '../../telemetry/observed.ts';
-import type { ServiceManager } from './notify.ts';
+import { NO_SERVICE_MANAGER, type ServiceManager } from './notify.ts';
 import { statusLine } from './status-line.ts';
 
 const STATUS_EVERY_MS = 5000;
@@ -14,6 +14,8 @@ export interface ReportOptions {
 
 /** Starts reporting; returns the function that stops it. */
 export function startReporting({ manager, observe, overdue }: ReportOptions): () => void {
+  // The line is computed from every file: not for nobody.
+  if (manager === NO_SERVICE_MANAGER) return () => {};
   const show = (): void => manager.status(statusLine(observe()));
   const timers = [setInterval(show, STATUS_EVERY_MS)];
   const { watchdogMs } = manager;

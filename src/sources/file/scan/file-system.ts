@@ -165,6 +165,18 @@ export function isSameFile(a: Pick<FileStat, 'device' | 'inode'>, b: Pick<FileSt
   return a.inode === b.inode && a.device === b.device;
 }
 
+/** True when nothing that a stat tells has changed. */
+export function isSameStat(a: FileStat, b: FileStat): boolean {
+  return (
+    isSameFile(a, b) &&
+    a.kind === b.kind &&
+    a.size === b.size &&
+    a.mtimeMs === b.mtimeMs &&
+    a.bornMs === b.bornMs &&
+    a.links === b.links
+  );
+}
+
 /** The key of a file in a map. */
 export function inodeKey(file: {
   readonly device: number | bigint | string;

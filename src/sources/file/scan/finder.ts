@@ -8,7 +8,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { MAX_FILES } from '../../../core/limits.ts';
 import { MAX_DIRECTORIES, SCAN_SLICE_FILES } from '../limits.ts';
-import { foldersAbove, inodeKey, type FileStat, type FileSystem } from './file-system.ts';
+import { foldersAbove, inodeKey, isSameStat, type FileStat, type FileSystem } from './file-system.ts';
 import { type FolderListing, FolderListings } from './folder-listing.ts';
 import { compileExclude, compileInclude, explainMiss, type IncludeRule } from './glob.ts';
 import type { Notices } from './notices.ts';
@@ -55,6 +55,8 @@ export class Finder {
   readonly #rules: readonly { readonly rule: IncludeRule; readonly listings: FolderListings }[];
   readonly #isExcluded: (path: string) => boolean;
   #checked = 0;
+  /** What the last `find` found: a file that did not change keeps its entry, so that a scan leaves little garbage. */
+  #found: ReadonlyMap<string, FoundFile> = new Map();
   #visited: Visited = { folders: new Map(), links: new Set(), missing: new Set() };
 
   constructor(options: FinderOptions) {
@@ -82,6 +84,7 @@ export class Finder {
       else if (!this.#isExcluded(rule.base)) this.#visitFile(rule.base, found, visited);
     }
     this.#visited = visited;
+    this.#found = found;
     refusals.end({ has: (path) => found.has(path) || visited.folders.has(path) });
     if (found.size < MAX_FILES) this.#options.notices.clear('');
     return found;
@@ -246,7 +249,8 @@ export class Finder {
         notices.trouble('warn', path, { path }, 'cannot read file: its name is not valid UTF-8; rename it');
       return;
     }
-    if (stat.kind === 'file') found.set(path, { path, stat });
+    const before = this.#found.get(path);
+    if (stat.kind === 'file') found.set(path, before && isSameStat(before.stat, stat) ? before : { path, stat });
     else
       notices.trouble(
         stat.kind === 'directory' ? 'info' : 'warn',
