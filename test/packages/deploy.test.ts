@@ -4,6 +4,7 @@ import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, renameSy
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { describeShortMemory } from '../../src/agent/build/memory-limit.ts';
 import { startProgram } from '../support/program.ts';
 import { test } from '../support/fake-service.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -73,6 +74,44 @@ test.for(configurations)('configuration of %s is valid', async ([, text]) => {
     NODE_NAME: 'node-1',
   });
   expect(await program.exited, program.stdout()).toBe(0);
+});
+
+/** A row of the sizing table of docs/operations.md: what `deploy/` gives. */
+function sizeOf(what: string) {
+  const text = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+  const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
+  const [, , mode, request, limit, cpu] = rows.find((row) => row[1] === what)!;
+  return { memory: mode, resources: { requests: { cpu, memory: request }, limits: { memory: limit } } };
+}
+
+interface Sized {
+  readonly resources: unknown;
+}
+
+test('limits in deploy/ are those of docs/operations.md, and none of them is warned of', () => {
+  const sidecar = sizeOf('a sidecar: files, up to 1,000 lines a second');
+  const node = sizeOf('a node: up to 1,000 files, 10,000 lines a second');
+  const chart = parse(read('helm/tailrace/values.yaml')) as Sized & { sidecar: Sized };
+  const inCompose = parse(read('compose.yaml')) as { services: { tailrace: Record<string, string> } };
+  const daemonSet = parse(read('kubernetes/daemonset/daemonset.yaml')) as {
+    spec: { template: { spec: { containers: Sized[] } } };
+  };
+  const deployment = parseAllDocuments(read('kubernetes/sidecar.yaml'))[1]!.toJS() as {
+    spec: { template: { spec: { initContainers: Sized[] } } };
+  };
+  const resources = (sized: Sized | Sized[]) => [sized].flat()[0]!.resources;
+  expect(resources(deployment.spec.template.spec.initContainers)).toEqual(sidecar.resources);
+  expect(resources(chart.sidecar)).toEqual(sidecar.resources);
+  expect(inCompose.services.tailrace).toMatchObject({
+    mem_reservation: sidecar.resources.requests.memory!.replace('Mi', 'm'),
+    mem_limit: sidecar.resources.limits.memory!.replace('Mi', 'm'),
+  });
+  expect(resources(daemonSet.spec.template.spec.containers)).toEqual(node.resources);
+  expect(resources(chart)).toEqual(node.resources);
+  const modes = configurations.map(([, text]) => (parse(text) as { memory?: string }).memory ?? 'default');
+  expect(modes).toEqual([node.memory, sidecar.memory, sidecar.memory]);
+  for (const { resources: size } of [sidecar, node])
+    expect(describeShortMemory(parseInt(size.limits.memory!, 10) * 1024 ** 2)).toBeUndefined();
 });
 
 test('pod logs arrive with their metadata and JSON fields, also over a rotation by the kubelet', async ({

@@ -154,6 +154,7 @@ test.skipIf(!canRun)(`chart gives an application’s chart a sidecar${needed}`, 
   daemonSet: false
   config: |
     telemetry: {listen: 0.0.0.0:9600}
+    memory: small
     sources: {app: {type: file, include: [/logs/*.log]}}
     sinks: {store: {type: ingest, url: "\${TAILRACE_URL}", token_file: /run/tailrace/token, dataset: app}}
 `,
@@ -191,7 +192,7 @@ spec:
   const ours = manifests.get('Deployment')!.spec.template.spec;
   const [sidecar] = ours.initContainers!;
   const [theirs] = kustomize!.spec.template.spec.initContainers!;
-  const { resources: _, env, ...same } = theirs as Container & { resources: unknown; env: readonly unknown[] };
+  const { env, ...same } = theirs as Container & { env: readonly unknown[] };
   const mounts = sidecar!.volumeMounts.map((mount) => ({ ...mount, name: plain(mount.name) }));
   expect({ ...sidecar, volumeMounts: mounts }).toMatchObject({
     ...same,

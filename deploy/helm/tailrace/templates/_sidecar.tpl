@@ -7,7 +7,7 @@ For the chart of an application that has this one as a dependency named "tailrac
     {{- include "tailrace.sidecarVolumes" .Subcharts.tailrace | nindent 4 }}
     - {name: logs, emptyDir: {}}
 
-The pod needs terminationGracePeriodSeconds: 45 and fsGroup: 65532.
+The pod needs terminationGracePeriodSeconds: 45 and fsGroup: 65532, and `config` says `memory: small`.
 */}}
 {{- define "tailrace.sidecar" -}}
 - name: tailrace
@@ -21,7 +21,7 @@ The pod needs terminationGracePeriodSeconds: 45 and fsGroup: 65532.
   livenessProbe:
     {{- include "tailrace.liveness" .root | nindent 4 }}
   resources:
-    {{- toYaml .root.Values.resources | nindent 4 }}
+    {{- toYaml .root.Values.sidecar.resources | nindent 4 }}
   securityContext:
     runAsNonRoot: true
     runAsUser: 65532
