@@ -6,6 +6,7 @@ import type { Delay } from '../../agent/control/observe.ts';
 import { printable } from '../../config/quote.ts';
 import { TailraceError } from '../../core/errors.ts';
 import type { FileExplanation } from '../../sources/common/explanation.ts';
+import type { CopyChange, KnownChange } from '../../sources/file/known/change.ts';
 import { FILES_TYPE, sourceTypeOf } from '../../sources/registry.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { say } from '../output/say.ts';
@@ -58,8 +59,9 @@ const CHANGES: Readonly<Record<string, string>> = {
   'short copy': 'a copy that was made before its original was read to the end',
   'read copy': 'a copy whose bytes were read from its original',
   'original truncated': 'a copy of a file that was truncated since',
+  'original changed': 'a copy of a file whose content was changed since',
   new: 'none: it is new to the agent',
-};
+} satisfies Record<KnownChange | CopyChange, string>;
 
 function printableText(lines: readonly string[]): string {
   return lines.map((line) => `${printable(line)}\n`).join('');

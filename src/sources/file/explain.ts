@@ -102,7 +102,7 @@ export class Explainer {
     const record = stream.id === undefined ? undefined : this.#records().find(({ id }) => id === stream.id);
     return {
       ...this.#reasonOf(path, file),
-      state: file.isUndecided ? 'undecided' : stateOf(file),
+      state: this.#options.knownFiles.isUndecided(file) ? 'undecided' : stateOf(file),
       lastChange: disk.lastChange,
       ...(record ? describeRecord(record) : {}),
       firstPath,
@@ -120,7 +120,7 @@ export class Explainer {
 
   #reasonOf(path: string, file: TrackedFile): Verdict {
     if (file.disk.failure) return { isRead: false, reason: 'it cannot be read now, and is tried again', fix: OPEN_IT };
-    if (file.isUndecided) {
+    if (this.#options.knownFiles.isUndecided(file)) {
       const reason = `it may be a copy of another file, which is known once that is truncated, or ${DECIDE_COPY_MS / 1000} s after its last change`;
       return { isRead: false, reason };
     }
@@ -241,7 +241,7 @@ export class Explainer {
       if (isOwn || !(bases.includes(each.stream.firstPath) || isOne(each.disk.path))) continue;
       const state = isDetached(each)
         ? 'truncated, its copy is looked for'
-        : each.isUndecided
+        : knownFiles.isUndecided(each)
           ? 'undecided'
           : stateOf(each);
       found.set(isDetached(each) ? `${each.disk.path} ${each.stream.id}` : each.disk.path, {

@@ -24,6 +24,8 @@ export const MAX_LISTING_AGE_MS = 30_000;
 export const SCAN_SLICE_FILES = 500;
 /** How often a scan observes and decides anew the undecided files; the rest waits for the next scan. */
 export const MAX_ROUNDS = 8;
+/** Originals that one look compares a copy candidate with; the next look goes on. */
+export const MAX_ORIGINALS = 128;
 /** A due scan without progress for this long is overdue: the watchdog is not fed. */
 export const SCAN_GRACE_MS = 60_000;
 /** How often deleted files and those with an unfinished line are checked between scans. */

@@ -32,7 +32,6 @@ import { Reader } from './read/reader.ts';
 import { restore } from './act/restore.ts';
 import { skipPresent } from './act/skip-present.ts';
 import { Copies } from './act/copies.ts';
-import { CopyOutcomes } from './act/copy-outcomes.ts';
 import { KnownFiles } from './known/known-files.ts';
 import { Maintenance } from './known/maintenance.ts';
 import { NulGaps } from './known/nul-gap.ts';
@@ -44,7 +43,7 @@ import { isGzipOrZstdName } from './scan/rotated-names.ts';
 import { SpanReader } from './read/span-reader.ts';
 import { stateOf, lagOf, type TrackedFile } from './known/tracked-file.ts';
 import { Tracker } from './act/tracker.ts';
-import { SerialQueue } from './read/serial-queue.ts';
+import { SerialQueue } from './read/offer.ts';
 
 export interface FileSource extends Source {
   /** One scan, then one turn for every file that has something to read. For tests and `--once`. */
@@ -96,17 +95,14 @@ export function createFileSource(
   const identities = new StreamIdentities({ source, fileSystem, streams, rescue, gaps, notices });
   const chain = new RotationChain({ ...common, knownFiles });
   const matcher = new CopyMatcher({ fileSystem, knownFiles, descriptors });
-  const following = { ...common, knownFiles, descriptors, gaps, identities, chain, matcher };
+  const following = { ...common, finder, knownFiles, descriptors, gaps, identities, chain, matcher };
   const onUnfound = (file: TrackedFile): void => unreadCompressed.giveUp(file);
   const maintenance = new Maintenance({
     ...{ source, streams, stats: counters, clock, notices, knownFiles, descriptors, rescue },
     ...{ maxDeletedBytes, partialTimeoutMs, groupTimeoutMs, onUnfound },
   });
-  const isMatched = (path: string): boolean => finder.matches(path);
-  const isExcluded = (path: string): boolean => finder.isExcluded(path);
-  const generations = new Generations({ ...following, maintenance, isMatched, isExcluded });
-  const outcomes = new CopyOutcomes({ ...following, generations });
-  const copies = new Copies({ ...following, maintenance, generations, outcomes });
+  const generations = new Generations({ ...following, maintenance });
+  const copies = new Copies({ ...following, maintenance, generations });
   const tracker = new Tracker({ ...following, maintenance, generations, copies, ignoreOlderMs, stableInodes });
   const makeLines = (): Lines =>
     createLines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
@@ -245,7 +241,7 @@ export function createFileSource(
     explain: (path) => explainer.explain(path),
     reaches: (path) => finder.reaches(path) || knownFiles.byPath(path) !== undefined,
     refused: refusals.all,
-    listFiles: (limit) => listTrackedFiles(knownFiles.files, limit),
+    listFiles: (limit) => listTrackedFiles(knownFiles, limit),
   };
 }
 
@@ -267,19 +263,22 @@ function liveStats(counters: SourceStats, knownFiles: KnownFiles): SourceStats {
 
 /** Known files for people to look at, those in trouble or behind first: at most `limit` of them, and how many there are. */
 function listTrackedFiles(
-  files: ReadonlySet<TrackedFile>,
+  known: KnownFiles,
   limit: number,
 ): { readonly total: number; readonly files: readonly ListedFile[] } {
-  const all = [...files].map((file) => ({ file, lagBytes: file.isUndecided ? 0 : lagOf(file) }));
+  const all = [...known.files].map((file) => ({ file, lagBytes: known.isUndecided(file) ? 0 : lagOf(file) }));
   all.sort(
     (a, b) =>
       Number(b.file.disk.failure !== undefined) - Number(a.file.disk.failure !== undefined) || b.lagBytes - a.lagBytes,
   );
-  return { total: all.length, files: all.slice(0, limit).map(({ file, lagBytes }) => describe(file, lagBytes)) };
+  return {
+    total: all.length,
+    files: all.slice(0, limit).map(({ file, lagBytes }) => describe(file, lagBytes, known.isUndecided(file))),
+  };
 }
 
-function describe(file: TrackedFile, lagBytes: number): ListedFile {
-  const { disk, stream, size, isUndecided } = file;
+function describe(file: TrackedFile, lagBytes: number, isUndecided: boolean): ListedFile {
+  const { disk, stream, size } = file;
   const { path, failure } = disk;
   const state = isUndecided ? 'undecided' : stateOf(file);
   return { path, state, offset: stream.offset, size, lagBytes, ...(failure ? { problem: failure.reason } : {}) };

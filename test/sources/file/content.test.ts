@@ -10,8 +10,9 @@ import {
   fingerprintOf,
   type ReadContent,
   type Verdict,
+  ContentSum,
+  sumParts,
 } from '../../../src/sources/file/known/content.ts';
-import { ContentSum, sumParts } from '../../../src/sources/file/known/content-sum.ts';
 import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 
 const content = Buffer.from(Array.from({ length: 300 }, (_, n) => `line ${n}`).join('\n'));

@@ -13,9 +13,8 @@ import {
 } from '../../../src/sources/file/decide/decide.ts';
 import type { FileFacts } from '../../../src/sources/file/decide/table.ts';
 import { fingerprintOf } from '../../../src/sources/file/known/content.ts';
-import type { FileLocation } from '../../../src/sources/file/known/file-on-disk.ts';
 import { KnownFiles } from '../../../src/sources/file/known/known-files.ts';
-import { newTrackedFile, type TrackedFile } from '../../../src/sources/file/known/tracked-file.ts';
+import { type FileLocation, newTrackedFile, type TrackedFile } from '../../../src/sources/file/known/tracked-file.ts';
 import { observeBeside, type ObserveOptions } from '../../../src/sources/file/observe/observe-file.ts';
 import { observePaths, observeRest, type ScanOptions } from '../../../src/sources/file/observe/observe-scan.ts';
 import { type FileStat, type FileSystem, inodeKey, NO_FILE } from '../../../src/sources/file/scan/file-system.ts';

@@ -193,3 +193,33 @@ test('rotated file that is cut to its text after its NULs were passed over is no
   truncateSync(rig.path('b.out'), 8);
   await rig.play`pass 30; events one two; stats lostBytes=0 lagBytes=0`;
 });
+
+test.for(['of its own', 'of the original'])(
+  'file beside one that is changed in place while the lane takes its lines is decided, where its last line is %s',
+  async (whose) => {
+    const rig = await startRig({ glob: 'a.log*' });
+    const path = rig.path('a.log');
+    const lines = rows(300);
+    writeFileSync(path, `${textOf(lines)}</Audit>\n`);
+    await rig.drain();
+    lines.push(...rows(10, 300));
+    insert(path, textOf(lines.slice(300)), '</Audit>\n');
+    rig.lane.hold();
+    const drained = rig.drain();
+    await rig.lane.until(({ waiting }) => waiting > 0);
+    lines.push('<Record id="late"/>');
+    insert(path, '<Record id="late"/>\n', '</Audit>\n');
+    const other = [...lines.slice(0, 200), ...(whose === 'of its own' ? [whose] : [])];
+    writeFileSync(`${path}.1`, textOf(other));
+    await rig.source.scanOnce();
+    rig.lane.release();
+    await drained;
+    await rig.pass(15);
+    const { files } = rig.source.listFiles!(9);
+    expect(files.map(({ state }) => state)).toEqual(['idle', 'idle']);
+    // All that a short copy holds was read.
+    expect(rig.byFile['a.log.1'] ?? []).toEqual(whose === 'of its own' ? other : []);
+    expect(counted(rig.byFile['a.log']!, lines)).toEqual(once(lines));
+    expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
+  },
+);

@@ -45,7 +45,7 @@ const fileFacts = combinations<FileFacts>({
   isMountAway: [true, false],
 });
 const copyFacts = combinations<CopyFacts>({
-  original: ['there', 'truncated', 'gone', 'elsewhere', 'busy'],
+  original: ['there', 'truncated', 'changed', 'unreadable', 'gone', 'elsewhere', 'busy'],
   content: CONTENT,
   isSettled: [true, false],
   holds: ['all', 'less', 'no more'],

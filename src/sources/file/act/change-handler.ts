@@ -1,16 +1,10 @@
 /** Acts on what `decide` decided about a file: at a start, in a scan, and between two scans. `Copies` acts on copies. */
-import type { EventShape } from '../../../core/block.ts';
-import type { Clock } from '../../../core/time/clock.ts';
-import { countLost, type Losing } from '../../../core/source.ts';
+import { countLost } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import type { KnownChange } from '../known/change.ts';
 import { isEmpty } from '../known/content.ts';
-import type { FileLocation } from '../known/file-on-disk.ts';
-import type { KnownFiles } from '../known/known-files.ts';
-import type { NulGaps } from '../known/nul-gap.ts';
-import type { OpenFiles } from '../known/open-files.ts';
-import type { StreamIdentities } from '../known/stream-identities.ts';
 import {
+  type FileLocation,
   isBehind,
   isDetached,
   isGone,
@@ -20,27 +14,20 @@ import {
   noteSize,
   type TrackedFile,
 } from '../known/tracked-file.ts';
-import { type FileStat, inodeKey, NO_FILE } from '../scan/file-system.ts';
+import { type FileStat, inodeKey, isSameFile, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
-import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
+import { LOWER_BOUND } from '../scan/notices.ts';
 import type { Copies } from './copies.ts';
-import type { Generations } from './generations.ts';
+import type { Generations, GenerationsOptions } from './generations.ts';
 import type { MissedRotations } from './missed-rotations.ts';
 import type { Decision, KnownDecision, NewFile, SavedFile } from '../decide/decide.ts';
 import { lastLocationOf } from '../observe/saved-files.ts';
 
-export interface ChangeHandlerOptions extends Losing {
+export interface ChangeHandlerOptions extends GenerationsOptions {
   readonly streams: StreamStore;
-  readonly clock: Clock;
-  readonly notices: Notices;
   readonly generations: Generations;
-  readonly knownFiles: KnownFiles;
-  readonly descriptors: OpenFiles;
-  readonly identities: StreamIdentities;
-  readonly gaps: NulGaps;
   readonly copies: Copies;
   readonly missed: MissedRotations;
-  readonly shapeOf: (path: string) => EventShape;
 }
 
 export class ChangeHandler {
@@ -73,13 +60,13 @@ export class ChangeHandler {
 
   /** Goes on with the stream of an earlier process. Nothing is given up while its content cannot be compared: the first turn does so. */
   resume({ kind, record, found }: SavedFile): void {
-    const { generations, knownFiles, identities, clock, shapeOf } = this.#options;
+    const { generations, finder, knownFiles, identities, clock, shapeOf } = this.#options;
     const now = clock.monotonic();
     const isLost = kind === 'gone' || kind === 'replaced';
     const { path, stat } = isLost
       ? { path: record.path, stat: { ...NO_FILE, size: record.resumeAt } }
       : (found ?? lastLocationOf(record));
-    const place = isLost ? 'detached' : found ? generations.placeOf(path) : 'away';
+    const place = isLost ? 'detached' : found ? finder.placeOf(path) : 'away';
     const file = newTrackedFile(record.path, stat, shapeOf(record.path), now, -1);
     Object.assign(file.disk, { path, place, lastChange: isLost ? 'gone' : kind, goneSinceMs: now });
     file.stream.resume(record);
@@ -93,7 +80,7 @@ export class ChangeHandler {
       return;
     }
     if (isLost && record.identity && record.resumeAt > 0)
-      generations.readBefore.set(inodeKey(record.identity), record.resumeAt);
+      knownFiles.readBefore.set(inodeKey(record.identity), record.resumeAt);
     generations.add(file);
     const { identity } = file.stream;
     const isMoved = inodeKey(identity) !== inodeKey(stat) || (identity.path ?? record.path) !== path;
@@ -102,7 +89,7 @@ export class ChangeHandler {
 
   #change({ kind, observation, next }: KnownDecision): void {
     const { file, disk, found, place, held, trouble } = observation;
-    const { generations, knownFiles, descriptors } = this.#options;
+    const { knownFiles, descriptors, clock } = this.#options;
     // What another stream has by now is observed again.
     if (file.disk !== disk || isDetached(file) || !knownFiles.files.has(file)) return;
     if (trouble !== undefined) descriptors.fail(file, trouble);
@@ -111,16 +98,16 @@ export class ChangeHandler {
       case 'continued':
       // `#see` compares an open file, and has the next generation begin.
       case 'truncated':
-        if (found) generations.followInode(file, found.stat);
+        if (found) this.#followInode(file, found.stat);
         return this.#see(file, (found?.stat ?? held)!, place);
       case 'renamed':
         return this.#move(file, found!, place);
       case 'replaced':
-        generations.detach(file);
+        knownFiles.replace(file, clock.monotonic());
         // What the finder found in its place is decided in the next round.
         return next && this.#follow(next);
       case 'undecided':
-        disk.scan = generations.scan;
+        disk.scan = knownFiles.scan;
         return;
       default:
         return this.#leave(file, found?.stat ?? held, kind);
@@ -141,7 +128,7 @@ export class ChangeHandler {
       return this.#see(generations.trackAside(path, stat, of), stat, 'aside');
     }
     // The first scan logs how many there are.
-    const isExpected = generations.scan === 1 || missed.has(found.path);
+    const isExpected = knownFiles.scan === 1 || missed.has(found.path);
     if (isExpected) notices.event('debug', { path: found.path, size: found.stat.size }, 'new file');
     const file = generations.track(found);
     file.isNews = !isExpected;
@@ -152,10 +139,10 @@ export class ChangeHandler {
   #see(file: TrackedFile, stat: FileStat, place: FileLocation): void {
     const { generations, knownFiles, descriptors, gaps, copies, clock } = this.#options;
     const { disk } = file;
-    disk.scan = generations.scan;
+    disk.scan = knownFiles.scan;
     if (disk.place !== place) {
       disk.lastChange = 'continued';
-      generations.place(file, place);
+      this.#place(file, place);
     }
     const isChanged = stat.size !== disk.seenSize || stat.mtimeMs !== disk.seenMtimeMs || gaps.isFilled(file);
     if (isChanged) {
@@ -168,7 +155,7 @@ export class ChangeHandler {
     } else if (!isBehind(file) && !disk.failure) return;
     // Open now: the reader may be waiting for the sinks while the file is rotated away.
     if (!descriptors.isFull) descriptors.open(file);
-    if (file.isUndecided) {
+    if (knownFiles.isUndecided(file)) {
       file.size = Math.max(file.size, stat.size);
       return;
     }
@@ -183,21 +170,21 @@ export class ChangeHandler {
   }
 
   #nameAndLetGo(file: TrackedFile): void {
-    const { generations, descriptors, copies } = this.#options;
+    const { descriptors, copies } = this.#options;
     const wasOpen = file.disk.fd !== undefined;
     copies.name(file);
     // The reader may be waiting for the sinks while the next generation takes its place.
-    generations.passGap(file);
+    this.#passGap(file);
     if (!wasOpen && descriptors.isFull) descriptors.close(file);
   }
 
   #move(file: TrackedFile, { path, stat }: FoundFile, place: FileLocation): void {
-    const { generations, descriptors, identities, notices } = this.#options;
+    const { descriptors, identities, notices } = this.#options;
     const unreadBytes = unreadOf(file, stat);
     const fields = { from: file.disk.path, to: path, file: file.stream.firstPath, unreadBytes };
     notices.event(levelOf(file, unreadBytes), fields, 'file was renamed, reading on');
     this.#noteRotation(file, path);
-    generations.place(file, place, path);
+    this.#place(file, place, path);
     descriptors.locate(file);
     identities.save(file);
     // Closed meanwhile, it may be another file under the same inode: a look at its content decides.
@@ -205,23 +192,51 @@ export class ChangeHandler {
     this.#see(file, stat, place);
   }
 
+  /** The file is somewhere else now. While no name of it is known, its bytes are spooled. */
+  #place(file: TrackedFile, place: FileLocation, path = file.disk.path): void {
+    const { knownFiles, identities } = this.#options;
+    const wasGone = isGone(file);
+    knownFiles.place(file, place, path);
+    if (isGone(file)) identities.noteDeleted(file);
+    else if (wasGone) identities.noteFound(file);
+  }
+
+  #followInode(file: TrackedFile, stat: FileStat): void {
+    const { descriptors, knownFiles, identities } = this.#options;
+    if (isSameFile(file.disk, stat) || file.isBusy) return;
+    descriptors.close(file);
+    knownFiles.replaceInode(file, stat);
+    identities.save(file);
+  }
+
+  /** Searches some of the NUL gap that a file with a stream may begin with. */
+  #passGap(file: TrackedFile): void {
+    const { descriptors, gaps } = this.#options;
+    if (file.stream.id === undefined || file.isBusy || !descriptors.open(file)) return;
+    try {
+      gaps.pass(file);
+    } catch (error) {
+      descriptors.fail(file, error);
+    }
+  }
+
   #noteRotation(file: TrackedFile, to?: string): void {
-    if (file.isUndecided) return;
-    const { generations, missed } = this.#options;
-    if (generations.scan > 1) missed.countRotation(file, to);
+    if (this.#options.knownFiles.isUndecided(file)) return;
+    const { knownFiles, missed } = this.#options;
+    if (knownFiles.scan > 1) missed.countRotation(file, to);
     missed.note(file);
   }
 
   /** `held`: what the descriptor of the file says. */
   #leave(file: TrackedFile, held: FileStat | undefined, how: 'deleted' | 'gone' | 'away'): void {
-    const { generations, copies, streams, clock } = this.#options;
-    if (file.isUndecided && !held) return copies.remove(file);
+    const { maintenance, knownFiles, streams, clock } = this.#options;
+    if (knownFiles.isUndecided(file) && !held) return knownFiles.remove(file);
     const { place } = file.disk;
     if (!isGone(file) || (place === 'away' && how !== 'away')) {
       this.#noteRotation(file);
       file.disk.goneSinceMs = clock.monotonic();
       const isLost = !held && how !== 'away';
-      const lostBytes = isLost ? Math.max(0, lagOf(file) - copies.seenInOriginal(file)) : 0;
+      const lostBytes = isLost ? Math.max(0, lagOf(file) - maintenance.seenInOriginal(file)) : 0;
       countLost(this.#options, file.stream, lostBytes, file.stream.offset + lagOf(file), 'deleted');
       this.#logLeft(file, lostBytes, held, how);
       if (isLost) {
@@ -231,9 +246,9 @@ export class ChangeHandler {
       }
     }
     const now = how === 'gone' ? (place === 'deleted' ? 'deleted' : 'missing') : how;
-    generations.place(file, now);
+    this.#place(file, now);
     if (held) this.#see(file, held, now);
-    else file.disk.scan = generations.scan;
+    else file.disk.scan = knownFiles.scan;
   }
 
   #logLeft(file: TrackedFile, lostBytes: number, held: FileStat | undefined, how: KnownChange): void {

@@ -1,26 +1,26 @@
 /**
  * Finds the copies of truncated files (`copytruncate`): a detached stream is read on in its copy, and a copy candidate waits until it is
- * decided. A copy has a longer name than its original and holds what was read of it; two files that are merely alike are two files.
+ * decided. A copy has a longer name than its original and holds the bytes read of it; two files that are merely alike are two files.
  */
-import type { Clock } from '../../../core/time/clock.ts';
-import { decideCopy } from '../decide/decide.ts';
-import type { Maintenance } from '../known/maintenance.ts';
-import type { StreamIdentities } from '../known/stream-identities.ts';
-import { FORGET_AFTER_MS, MAX_ROUNDS } from '../limits.ts';
-import { addOriginal, basesOf, type CopyEnd, type CopyCandidate } from '../observe/copy-matcher.ts';
-import { Candidates, type CandidatesOptions } from './candidates.ts';
-import type { CopyOutcomes } from './copy-outcomes.ts';
-import { LostSizes } from './lost-sizes.ts';
-import { type FileStat, inodeKey } from '../scan/file-system.ts';
-import type { FoundFile } from '../scan/finder.ts';
-import { FolderNames, rotatedFrom } from '../scan/rotated-names.ts';
+import { chooseShort, decideCopy, orderCopies } from '../decide/copies.ts';
+import { decideFile } from '../decide/decide.ts';
+import { addOriginal, basesOf, type CopyCandidate, isNamedAfter } from '../known/copy-candidate.ts';
+import type { CopyChange } from '../known/change.ts';
 import { isDetached, isUnread, type TrackedFile } from '../known/tracked-file.ts';
+import { FORGET_AFTER_MS, MAX_ORIGINALS, MAX_ROUNDS } from '../limits.ts';
+import type { CopyEnd, CopyObservation } from '../observe/copy-matcher.ts';
+import { observeHolder } from '../observe/observe-file.ts';
+import { type FileStat, inodeKey } from '../scan/file-system.ts';
+import { type FoundFile, parentOf } from '../scan/finder.ts';
+import { statIfAt } from '../scan/locate.ts';
+import { FolderNames, rotatedFrom } from '../scan/rotated-names.ts';
+import { moveInto, noteRead, takeUp } from './copy-outcomes.ts';
+import type { Generations, GenerationsOptions } from './generations.ts';
 
-export interface CopiesOptions extends CandidatesOptions {
-  readonly clock: Clock;
-  readonly identities: StreamIdentities;
-  readonly outcomes: CopyOutcomes;
-  readonly maintenance: Maintenance;
+export interface CopiesOptions extends GenerationsOptions {
+  /** `--once`: nothing is waited for. */
+  readonly once: boolean;
+  readonly generations: Generations;
 }
 
 export class Copies {
@@ -29,16 +29,13 @@ export class Copies {
    * By detached stream: names and inodes as listed last. A rotation under way may hide a copy, so a list counts once it is the same twice.
    */
   readonly #searches = new Map<TrackedFile, { readonly listed: string; readonly isComplete: boolean }>();
-  readonly #lost = new LostSizes();
   /** Copy candidates whose inode may still be a known file's, by path: retried with each scan. */
   readonly #unsure = new Map<string, TrackedFile>();
-  readonly #candidates: Candidates;
   /** A scan is under way, and may come to files yet that others are copies of. */
   #isScanning = false;
 
   constructor(options: CopiesOptions) {
     this.#options = options;
-    this.#candidates = new Candidates(options);
   }
 
   /**
@@ -53,12 +50,11 @@ export class Copies {
   }
 
   #name(file: TrackedFile): void {
-    const { descriptors, identities } = this.#options;
-    if (file.isUndecided || !descriptors.open(file)) return;
+    const { descriptors, identities, knownFiles } = this.#options;
+    if (knownFiles.isUndecided(file) || !descriptors.open(file)) return;
     try {
       const isEarly = this.#isScanning && (file.disk.place === 'aside' || rotatedFrom(file.disk.path) !== undefined);
-      this.#candidates.gather(file, true, isEarly);
-      if (!file.isUndecided) identities.mint(file);
+      if (!this.#gather(file, true, isEarly)) identities.mint(file);
     } catch (error) {
       descriptors.fail(file, error);
     }
@@ -69,14 +65,14 @@ export class Copies {
    * may show that another file was truncated.
    */
   settle(): void {
-    const { knownFiles, identities, generations } = this.#options;
-    for (let round = 1; generations.changed.size > 0 && round <= MAX_ROUNDS; round += 1) {
-      const changed = [...generations.changed];
-      generations.changed.clear();
+    const { knownFiles, identities } = this.#options;
+    for (let round = 1; knownFiles.changed.size > 0 && round <= MAX_ROUNDS; round += 1) {
+      const changed = [...knownFiles.changed];
+      knownFiles.changed.clear();
       const begun = changed.filter((each) => each.stream.id === undefined && knownFiles.in(each.disk) === each);
       // Truncated again, it may have a copy already, which needs a stream to be compared with.
       for (const each of begun) if (each.size > 0 && rotatedFrom(each.disk.path) === undefined) this.#name(each);
-      for (const each of changed) if (each.stream.id === undefined && isDetached(each)) this.remove(each);
+      for (const each of changed) if (each.stream.id === undefined && isDetached(each)) knownFiles.remove(each);
       const detached = changed.filter((each) => knownFiles.detached.has(each));
       this.seek(detached);
       // What was read of it, and not delivered, is in no file that was found yet.
@@ -96,7 +92,8 @@ export class Copies {
 
   /** True while a copy is looked for, or something is not decided. */
   get isBusy(): boolean {
-    return this.#candidates.all.size + this.#unsure.size + this.#options.knownFiles.detached.size > 0;
+    const { candidates, detached } = this.#options.knownFiles;
+    return candidates.size + this.#unsure.size + detached.size > 0;
   }
 
   /** Until `decide`, nothing is taken for a file of its own because its original is not known. */
@@ -104,14 +101,13 @@ export class Copies {
     this.#isScanning = true;
   }
 
-  /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
+  /** Goes on with everything that is undecided, for each scan. True when it stopped at a limit of one scan and could go on at once. */
   decide(): boolean {
     const isScanned = this.#isScanning;
-    const { matcher, knownFiles } = this.#options;
+    const { matcher, knownFiles, fileSystem } = this.#options;
     matcher.isSpent = this.#isScanning = false;
-    this.#lost.forgetOld(this.#options.clock.monotonic());
     this.settle();
-    for (const [file, entry] of this.#candidates.all) {
+    for (const [file, entry] of knownFiles.candidates) {
       entry.wasFollowed ||= isScanned && file.disk.place === 'matched';
       if (entry.originals.length === 0) this.#release(file, entry.compared.values().next().value ?? file);
       if (entry.originals.length > 0) this.#decide(file, entry);
@@ -119,7 +115,7 @@ export class Copies {
     }
     for (const [path, generation] of [...this.#unsure]) this.#lookAgain(path, generation);
     this.settle();
-    const names = new FolderNames(this.#options.fileSystem);
+    const names = new FolderNames(fileSystem);
     for (const generation of [...knownFiles.detached]) {
       this.#search(generation, names);
       this.settle();
@@ -127,16 +123,54 @@ export class Copies {
     return matcher.isSpent;
   }
 
-  /** Of a file that vanished unopened: the bytes, read or counted as lost, of the truncated stream that it was a copy of by its name. */
-  seenInOriginal(file: TrackedFile): number {
-    if (file.stream.id !== undefined || file.isUndecided) return 0;
-    return this.#lost.of(file.disk.path, this.#options.knownFiles.detached);
+  /** True where there is a file that this one may be a copy of: it is undecided from now on. `isEarly`: one may be found yet. */
+  #gather(file: TrackedFile, wasFollowed: boolean, isEarly: boolean): boolean {
+    const { candidates } = this.#options.knownFiles;
+    const entry: CopyCandidate = {
+      wasFollowed,
+      originals: [],
+      compared: new Set(),
+      check: undefined,
+      isShort: false,
+    };
+    candidates.set(file, entry);
+    this.#collect(file, entry);
+    return entry.originals.length > 0 || isEarly || !candidates.delete(file);
   }
 
-  /** Stops following a file without a stream that is not there any more. */
-  remove(file: TrackedFile): void {
-    this.#candidates.forget(file);
-    this.#options.knownFiles.remove(file);
+  /** Collects all that the file may be a copy of, before anything is decided. Of those that are still there, the truncated ones are renewed. */
+  #collect(file: TrackedFile, entry: CopyCandidate): void {
+    const { knownFiles, matcher, once } = this.#options;
+    const { path } = file.disk;
+    const nameStart = parentOf(path).length + 2;
+    for (let end = path.length - 1; end >= nameStart; end -= 1) {
+      const original = knownFiles.leadingTo(path.slice(0, end));
+      if (original?.stream.id === undefined || entry.compared.has(original) || !isNamedAfter(path, original)) continue;
+      const change = this.#decideBy(matcher.observeOriginal(file, original, false), file, original);
+      if (change !== 'new' && !isDetached(original) && !once) addOriginal(entry, original, file.size);
+    }
+    for (const each of [...knownFiles.detached, ...knownFiles.gone])
+      if (each.stream.id !== undefined && isNamedAfter(path, each)) addOriginal(entry, each, file.size);
+  }
+
+  /** Decides about the candidate beside this original, which is renewed where it was truncated. */
+  #decideBy({ facts, look }: CopyObservation, file: TrackedFile, original: TrackedFile): CopyChange {
+    const { generations, matcher } = this.#options;
+    const change = decideCopy(facts);
+    if (change === 'original truncated') generations.noteLook(original, { kind: 'changed' }, true);
+    else if (look) generations.noteLook(original, look);
+    if (change !== 'original changed' || isDetached(original) || original.disk.failure) return change;
+    // The end of its turn is not waited for.
+    const { facts: now } = matcher.observeOriginal(file, original, facts.isSettled, true);
+    return this.#decideBy({ facts: now }, file, original);
+  }
+
+  #candidatesOf(
+    generation: TrackedFile,
+  ): { readonly file: TrackedFile; readonly entry: CopyCandidate; readonly size: number }[] {
+    return [...this.#options.knownFiles.candidates].flatMap(([file, entry]) =>
+      entry.originals.includes(generation) ? [{ file, entry, size: file.size }] : [],
+    );
   }
 
   #search(generation: TrackedFile, names: FolderNames): void {
@@ -144,10 +178,9 @@ export class Copies {
     if (!isDetached(generation)) return;
     if (!this.#isComplete(generation)) this.#findCandidates(generation, names);
     this.#compareWith(generation);
-    if (!isDetached(generation) || this.#candidates.of(generation).length > 0) return;
+    if (!isDetached(generation) || this.#candidatesOf(generation).length > 0) return;
     if (!this.#isComplete(generation) && clock.monotonic() - generation.disk.goneSinceMs < FORGET_AFTER_MS) return;
     this.#searches.delete(generation);
-    this.#lost.add(generation, clock.monotonic());
     maintenance.giveUpLost(generation);
   }
 
@@ -156,11 +189,9 @@ export class Copies {
   }
 
   #compareWith(generation: TrackedFile): void {
-    const candidates = this.#candidates.of(generation);
-    // Nothing that was read tells them apart: prefer one that has all that was seen, or the rest counts as lost.
-    const isWhole = ([file]: [TrackedFile, CopyCandidate]): number => Number(file.size >= generation.size);
-    if (isUnread(generation)) candidates.sort((a, b) => isWhole(b) - isWhole(a));
-    for (const [file, entry] of candidates) if (this.#candidates.all.get(file) === entry) this.#decide(file, entry);
+    const { candidates } = this.#options.knownFiles;
+    for (const { file, entry } of orderCopies(generation, this.#candidatesOf(generation)))
+      if (candidates.get(file) === entry) this.#decide(file, entry);
     this.#settleShort(generation);
   }
 
@@ -178,16 +209,26 @@ export class Copies {
 
   /** Makes a found file a copy candidate of the stream and of all others, unless it is known. Throws system errors. */
   #consider(found: FoundFile, generation: TrackedFile): void {
-    const { generations, outcomes } = this.#options;
-    const known = generations.holderOf(found);
-    if (known === 'unsure') return void this.#unsure.set(found.path, generation);
+    const { generations, knownFiles, fileSystem, descriptors, clock } = this.#options;
+    let known = knownFiles.in(found.stat);
+    if (known) {
+      const { facts, trouble } = observeHolder(known, found, fileSystem);
+      if (trouble !== undefined) descriptors.fail(known, trouble);
+      const change = decideFile(facts);
+      if (change === 'undecided' && statIfAt(fileSystem, found.path, found.stat))
+        return void this.#unsure.set(found.path, generation);
+      if (change === 'replaced') {
+        knownFiles.replace(known, clock.monotonic());
+        known = undefined;
+      }
+    }
     if (known?.stream.id !== undefined) return;
     const file = known ?? generations.trackAside(found.path, found.stat, generation.stream);
-    const entry = this.#candidates.all.get(file);
+    const entry = knownFiles.candidates.get(file);
     if (entry) return addOriginal(entry, generation, file.size);
-    this.#candidates.gather(file, known !== undefined, this.#isScanning);
     // The stream may have another copy by now.
-    if (!file.isUndecided) outcomes.takeUp(file, generation, known !== undefined);
+    const isUndecided = this.#gather(file, known !== undefined, this.#isScanning);
+    if (!isUndecided) takeUp(this.#options, file, generation, known !== undefined);
   }
 
   #lookAgain(path: string, generation: TrackedFile): void {
@@ -201,9 +242,10 @@ export class Copies {
     }
   }
 
+  /** Compares the candidate with one original after the other, until it is decided or must wait; at most MAX_ORIGINALS at a time. */
   #decide(file: TrackedFile, entry: CopyCandidate): void {
-    const { fileSystem, clock, descriptors, matcher, generations } = this.#options;
-    const age = clock.monotonic() - file.disk.changedAtMs;
+    const { fileSystem, clock, descriptors, matcher } = this.#options;
+    const ageMs = clock.monotonic() - file.disk.changedAtMs;
     if (!descriptors.open(file)) {
       // Nothing can be compared: the reader goes on trying.
       if (file.disk.failure && !descriptors.mayRecover(file)) this.#takeUp(file, entry, entry.originals[0]!);
@@ -211,24 +253,10 @@ export class Copies {
     }
     try {
       const stat = fileSystem.fstat(file.disk.fd!);
-      if (entry.originals.some(isUnread)) this.#candidates.collect(entry, file);
-      for (let original = entry.originals[0]; original; original = entry.originals[0]) {
-        // All copies of it are looked for first.
-        if (generations.changed.has(original)) return;
-        const facts = matcher.observe(file, stat, entry, age);
-        const change = decideCopy(facts);
-        if (change === 'new' && facts.original === 'there' && !this.#candidates.isThere(original)) return;
-        // A failed check changes neither the file nor what `explain` says of it.
-        if (change === 'read copy') this.#options.outcomes.noteRead(file, stat);
-        file.disk.lastChange = change;
-        if (change === 'short copy') entry.isShort = true;
-        if (change === 'undecided' || change === 'short copy') return;
-        if (change === 'original truncated') return void generations.renew(original, true);
-        if (change === 'read copy') return this.#candidates.forget(file);
-        if (change === 'copied') return this.#move(original, file, stat);
-        entry.originals.shift();
-        Object.assign(entry, { check: undefined, isShort: false });
-        if (entry.originals.length === 0) this.#release(file, original);
+      if (entry.originals.some(isUnread)) this.#collect(file, entry);
+      for (let round = 1; entry.originals.length > 0; round += 1) {
+        if (round > MAX_ORIGINALS) return void (matcher.isSpent = true);
+        if (!this.#decideFirst(file, stat, entry, ageMs)) return;
       }
       descriptors.recover(file);
     } catch (error) {
@@ -236,27 +264,51 @@ export class Copies {
     }
   }
 
+  /** True where the file is no copy of the first of its originals. Throws system errors. */
+  #decideFirst(file: TrackedFile, stat: FileStat, entry: CopyCandidate, ageMs: number): boolean {
+    const { matcher, knownFiles } = this.#options;
+    const original = entry.originals[0]!;
+    // All copies of it are looked for first.
+    if (knownFiles.changed.has(original)) return false;
+    const change = this.#decideBy(matcher.observe(file, stat, entry, ageMs), file, original);
+    // A failed check changes neither the file nor what `explain` says of it.
+    if (change === 'read copy') noteRead(this.#options, file, stat);
+    file.disk.lastChange = change;
+    if (change === 'short copy') entry.isShort = true;
+    if (change === 'read copy') knownFiles.candidates.delete(file);
+    if (change === 'copied') this.#move(original, file, stat);
+    if (change !== 'new') return false;
+    entry.originals.shift();
+    Object.assign(entry, { check: undefined, isShort: false });
+    if (entry.originals.length === 0) this.#release(file, original);
+    return true;
+  }
+
   /** Without a better candidate, the stream is read on in the longest copy that was made before its last read. */
   #settleShort(generation: TrackedFile): void {
-    // Short copies of other streams wait for those: two streams would wait for each other's copies.
-    const candidates = this.#candidates
-      .of(generation)
-      .filter(([, { originals, isShort }]) => !isShort || originals[0] === generation);
-    if (!isDetached(generation) || generation.isBusy || candidates.length === 0) return;
-    if (!candidates.every(([, { isShort }]) => isShort)) return;
+    const { matcher, fileSystem, descriptors } = this.#options;
+    const candidates = isDetached(generation) ? this.#candidatesOf(generation) : [];
     try {
-      const { file, stat, end } = this.#options.matcher.longestOf(candidates);
-      this.#move(generation, file, stat, end);
+      const copies = candidates.map(({ file, entry }) => {
+        const { isShort, originals, check } = entry;
+        const isFirst = originals[0] === generation;
+        const stat = isShort && isFirst ? fileSystem.fstat(file.disk.fd!) : undefined;
+        return { file, check, stat, size: stat?.size ?? file.size, isShort, isFirst };
+      });
+      const chosen = chooseShort(generation, copies);
+      if (!chosen) return;
+      const { file, check, size, stat } = chosen;
+      this.#move(generation, file, stat!, matcher.endOf(file, size, check!));
     } catch (error) {
-      for (const [file] of candidates) this.#options.descriptors.fail(file, error);
+      for (const { file } of candidates) descriptors.fail(file, error);
     }
   }
 
   #move(generation: TrackedFile, file: TrackedFile, stat: FileStat, end?: CopyEnd): void {
-    this.#candidates.forget(file);
+    this.#options.knownFiles.candidates.delete(file);
     this.#searches.delete(generation);
-    this.#options.outcomes.moveInto(generation, file, stat, end);
-    for (const [other, entry] of this.#candidates.of(generation)) {
+    moveInto(this.#options, generation, file, stat, end);
+    for (const { file: other, entry } of this.#candidatesOf(generation)) {
       const { originals } = entry;
       const index = originals.indexOf(generation);
       // `#decide` finds that all that it has was read.
@@ -268,15 +320,15 @@ export class Copies {
   }
 
   #release(file: TrackedFile, generation: TrackedFile): void {
-    const entry = this.#candidates.all.get(file);
+    const entry = this.#options.knownFiles.candidates.get(file);
     if (!entry || this.#isScanning) return;
     // Its original's path may have another generation since it was gathered.
-    if (file.size > 0) this.#candidates.collect(entry, file);
+    if (file.size > 0) this.#collect(file, entry);
     if (entry.originals.length === 0) this.#takeUp(file, entry, generation);
   }
 
   #takeUp(file: TrackedFile, { wasFollowed }: CopyCandidate, generation: TrackedFile): void {
-    this.#candidates.forget(file);
-    this.#options.outcomes.takeUp(file, generation, wasFollowed);
+    this.#options.knownFiles.candidates.delete(file);
+    takeUp(this.#options, file, generation, wasFollowed);
   }
 }

@@ -1,100 +1,82 @@
-/**
- * Acts on decided copy candidates: a stream is read on in its copy, all of a copy was read already, or it is a file of its own.
- */
-import { BIRTH_SLACK_MS } from '../limits.ts';
-import { countLost, type Losing } from '../../../core/source.ts';
-import type { CopyEnd } from '../observe/copy-matcher.ts';
-import type { FileStat, FileSystem } from '../scan/file-system.ts';
-import type { StreamIdentities } from '../known/stream-identities.ts';
-import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
-import type { OpenFiles } from '../known/open-files.ts';
-import type { KnownFiles } from '../known/known-files.ts';
+/** Acts on decided copy candidates: a stream is read on in its copy, all of a copy was read already, or it is a file of its own. */
+import { countLost } from '../../../core/source.ts';
+import { decideNoCopy } from '../decide/copies.ts';
 import { tailBefore } from '../known/nul-runs.ts';
 import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
-import type { Generations } from './generations.ts';
+import { BIRTH_SLACK_MS } from '../limits.ts';
+import type { CopyEnd } from '../observe/copy-matcher.ts';
+import type { FileStat } from '../scan/file-system.ts';
+import { LOWER_BOUND } from '../scan/notices.ts';
+import { isRotatedFrom } from '../scan/rotated-names.ts';
+import type { GenerationsOptions as Options } from './generations.ts';
 
-export interface CopyOutcomesOptions extends Losing {
-  readonly fileSystem: FileSystem;
-  readonly notices: Notices;
-  readonly knownFiles: KnownFiles;
-  readonly descriptors: OpenFiles;
-  readonly identities: StreamIdentities;
-  readonly generations: Generations;
+/** The stream is read on in its copy. Seen bytes that the copy lacks are lost, unless they were read. */
+export function moveInto(
+  options: Options,
+  generation: TrackedFile,
+  copy: TrackedFile,
+  stat: FileStat,
+  end?: CopyEnd,
+): void {
+  const { notices, knownFiles, descriptors, identities } = options;
+  const { offset, offeredBytes } = generation.stream;
+  const lostBytes = isDetached(generation)
+    ? Math.max(0, generation.stream.endIn(generation.size) - Math.max(stat.size, offset + offeredBytes))
+    : 0;
+  countLost(options, generation.stream, lostBytes, generation.stream.endIn(generation.size), 'truncated');
+  const fields = { path: generation.disk.path, copy: copy.disk.path, offset, size: stat.size, lostBytes };
+  const text = `file was copied and truncated, reading on in its copy${LOWER_BOUND}`;
+  notices.event(lostBytes > 0 ? 'warn' : 'info', fields, text);
+  descriptors.close(generation);
+  knownFiles.takeOver(generation, copy);
+  knownFiles.remove(copy);
+  descriptors.handOver(copy, generation);
+  generation.disk.lastChange = 'copied';
+  generation.size = generation.sureSize = stat.size;
+  if (end) generation.stream.endAt(stat.size, end.sum, end.tail);
+  // Its text may begin before the end of the NULs that were seen.
+  else if (stat.size < generation.stream.nuls.gapEnd) generation.stream.beginAt(0, generation.stream.tail);
+  // The copy may be shorter than the fingerprint.
+  if (end) generation.stream.identity = { ...generation.stream.identity, ...end.fingerprint };
+  // What was read beyond the copy's end is in no file any more.
+  if (end || isGone(generation)) identities.noteDeleted(generation);
+  else identities.noteFound(generation);
+  identities.save(generation);
+  knownFiles.enqueue(generation);
 }
 
-export class CopyOutcomes {
-  readonly #options: CopyOutcomesOptions;
+/** Nothing of the file is to be read. A stream of its own says so, also after a restart. Throws system errors: it is then undecided as before. */
+export function noteRead({ fileSystem, notices, identities }: Options, copy: TrackedFile, { size }: FileStat): void {
+  notices.event('debug', { path: copy.disk.path, size }, 'file is a copy of what was read');
+  copy.stream.beginAt(size, tailBefore(fileSystem, copy.disk.fd!, size));
+  copy.size = size;
+  copy.isNews = false;
+  identities.mint(copy);
+}
 
-  constructor(options: CopyOutcomesOptions) {
-    this.#options = options;
-  }
+/** The file is no copy, of this stream as the last one: it is read from its beginning if it is one of the source's, or left to the next scan. */
+export function takeUp(options: Options, file: TrackedFile, { stream }: TrackedFile, wasFollowed: boolean): void {
+  const { knownFiles, descriptors, finder } = options;
+  const { disk } = file;
+  disk.lastChange = 'new';
+  const what = decideNoCopy({
+    wasFollowed,
+    isSeen: disk.place === 'matched' && disk.seenSize >= 0,
+    isLast: isGone(file) && disk.fd !== undefined && finder.placeOf(disk.path) === 'matched',
+    isRotatedSince: file.bornMs > stream.createdMs - BIRTH_SLACK_MS && isRotatedFrom(disk.path, stream, finder),
+  });
+  if (what === 'new') return follow(options, file);
+  descriptors.close(file);
+  knownFiles.remove(file);
+}
 
-  /** The stream is read on in its copy. Seen bytes that the copy lacks are lost, unless they were read. */
-  moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void {
-    const { notices, knownFiles, descriptors, identities } = this.#options;
-    const { offset, offeredBytes } = generation.stream;
-    const lostBytes = isDetached(generation)
-      ? Math.max(0, generation.stream.endIn(generation.size) - Math.max(stat.size, offset + offeredBytes))
-      : 0;
-    countLost(this.#options, generation.stream, lostBytes, generation.stream.endIn(generation.size), 'truncated');
-    const fields = { path: generation.disk.path, copy: copy.disk.path, offset, size: stat.size, lostBytes };
-    notices.event(
-      lostBytes > 0 ? 'warn' : 'info',
-      fields,
-      `file was copied and truncated, reading on in its copy${LOWER_BOUND}`,
-    );
-    descriptors.close(generation);
-    knownFiles.takeOver(generation, copy);
-    knownFiles.remove(copy);
-    descriptors.handOver(copy, generation);
-    generation.disk.lastChange = 'copied';
-    generation.size = generation.sureSize = stat.size;
-    if (end) generation.stream.endAt(stat.size, end.sum, end.tail);
-    // Its text may begin before the end of the NULs that were seen.
-    else if (stat.size < generation.stream.nuls.gapEnd) generation.stream.beginAt(0, generation.stream.tail);
-    // The copy may be shorter than the fingerprint.
-    if (end) generation.stream.identity = { ...generation.stream.identity, ...end.fingerprint };
-    // What was read beyond the copy's end is in no file any more.
-    if (end || isGone(generation)) identities.noteDeleted(generation);
-    else identities.noteFound(generation);
-    identities.save(generation);
-    knownFiles.enqueue(generation);
-  }
-
-  /** Nothing of the file is to be read. A stream of its own says so, also after a restart. Throws system errors: it is then undecided as before. */
-  noteRead(copy: TrackedFile, { size }: FileStat): void {
-    const { fileSystem, notices, identities } = this.#options;
-    notices.event('debug', { path: copy.disk.path, size }, 'file is a copy of what was read');
-    copy.stream.beginAt(size, tailBefore(fileSystem, copy.disk.fd!, size));
-    copy.size = size;
-    copy.isNews = false;
-    identities.mint(copy);
-  }
-
-  /** The file is no copy: it is read from its beginning if it is one of the source's, or left to the next scan. */
-  takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
-    const { knownFiles, descriptors, generations } = this.#options;
-    const isBornSince = file.bornMs > generation.stream.createdMs - BIRTH_SLACK_MS;
-    // Before a scan came to it, the file that it is a copy of may not be known either.
-    const isSeen = file.disk.place === 'matched' && file.disk.seenSize >= 0;
-    // No scan comes to one that was deleted.
-    const isLast = isGone(file) && file.disk.fd !== undefined && generations.placeOf(file.disk.path) === 'matched';
-    const isRotated = isBornSince && generations.isRotatedFrom(file.disk.path, generation.stream);
-    file.disk.lastChange = 'new';
-    if (wasFollowed || isSeen || isLast || isRotated) return this.#follow(file);
-    descriptors.close(file);
-    knownFiles.remove(file);
-  }
-
-  #follow(file: TrackedFile): void {
-    const { knownFiles, descriptors, identities } = this.#options;
-    knownFiles.enqueue(file);
-    if (file.disk.fd === undefined) return;
-    try {
-      // It was truncated since.
-      if (!identities.mint(file)) file.size = file.sureSize = 0;
-    } catch (error) {
-      descriptors.fail(file, error);
-    }
+function follow({ knownFiles, descriptors, identities }: Options, file: TrackedFile): void {
+  knownFiles.enqueue(file);
+  if (file.disk.fd === undefined) return;
+  try {
+    // It was truncated since.
+    if (!identities.mint(file)) file.size = file.sureSize = 0;
+  } catch (error) {
+    descriptors.fail(file, error);
   }
 }

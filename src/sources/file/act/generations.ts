@@ -1,11 +1,10 @@
 /**
- * The generations of files, each one stream: begins one when a file is new, restored or truncated, and detaches one, so that its
- * copy is looked for.
+ * The generations of files, each one stream: begins one when a file is new, truncated or changed in place, and notes that one ended, so that its
+ * copy is looked for (`KnownFiles.changed`).
  */
 import type { EventShape, Tail } from '../../../core/block.ts';
 import { countLost } from '../../../core/source.ts';
 import { isUntouched } from '../known/content.ts';
-import type { FileLocation } from '../known/file-on-disk.ts';
 import { InPlaceChanges, type InPlaceOptions, READ_AGAIN } from '../known/in-place.ts';
 import type { KeptStretch } from '../known/kept-content.ts';
 import type { KnownFiles } from '../known/known-files.ts';
@@ -14,14 +13,13 @@ import type { NulGaps } from '../known/nul-gap.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import type { RotationChain } from '../known/rotation-chain.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
-import { isGone, newTrackedFile, type TrackedFile } from '../known/tracked-file.ts';
+import { newTrackedFile, type TrackedFile } from '../known/tracked-file.ts';
 import type { CopyMatcher } from '../observe/copy-matcher.ts';
-import { checkHolder } from '../observe/observe-file.ts';
-import { type FileStat, inodeKey, isSameFile } from '../scan/file-system.ts';
-import type { FoundFile } from '../scan/finder.ts';
-import { statIfAt } from '../scan/locate.ts';
+import { type ContentLook, lookAtContent } from '../observe/observe-file.ts';
+import { type FileStat, inodeKey } from '../scan/file-system.ts';
+import type { Finder, FoundFile } from '../scan/finder.ts';
 import { LOWER_BOUND } from '../scan/notices.ts';
-import { type FirstPlace, isRotatedName } from '../scan/rotated-names.ts';
+import type { FirstPlace } from '../scan/rotated-names.ts';
 
 export interface GenerationsOptions extends InPlaceOptions {
   readonly knownFiles: KnownFiles;
@@ -31,21 +29,13 @@ export interface GenerationsOptions extends InPlaceOptions {
   readonly chain: RotationChain;
   readonly maintenance: Maintenance;
   readonly matcher: CopyMatcher;
-  shapeOf(path: string): EventShape;
-  /** True for a path that the globs match, and none of those to leave out. */
-  isMatched(path: string): boolean;
-  isExcluded(path: string): boolean;
+  readonly finder: Finder;
+  readonly shapeOf: (path: string) => EventShape;
 }
 
 export class Generations {
   readonly #options: GenerationsOptions;
   readonly #inPlace: InPlaceChanges;
-  /** Those that began, or were detached, since `Copies` looked last. */
-  readonly changed = new Set<TrackedFile>();
-  /** By inode: the positions of streams that a start detaches; what has the inode now may begin with a NUL gap of that length. */
-  readonly readBefore = new Map<string, number>();
-  /** The number of the scan under way. */
-  scan = 0;
 
   constructor(options: GenerationsOptions) {
     this.#options = options;
@@ -60,23 +50,25 @@ export class Generations {
 
   /** Starts to follow a file that was not known. */
   track({ path, stat }: FoundFile): TrackedFile {
+    const { knownFiles } = this.#options;
     const file = this.#newFile(path, stat);
-    const readBefore = this.readBefore.get(inodeKey(stat));
+    const readBefore = knownFiles.readBefore.get(inodeKey(stat));
     if (readBefore !== undefined) {
       file.stream.nuls.minGap = Math.min(file.stream.nuls.minGap, readBefore);
       file.stream.nuls.isAfterTruncation = true;
     }
     // What lies beside a file from before the first scan may have been left out on purpose.
-    if (this.scan > 1) file.nextBornMs = stat.bornMs;
+    if (knownFiles.scan > 1) file.nextBornMs = stat.bornMs;
     this.add(file);
     return file;
   }
 
   /** A file that is beside a matching one, or was until a moment ago. */
   trackAside(path: string, stat: FileStat, of: FirstPlace): TrackedFile {
-    const place = this.placeOf(path);
+    const { finder, knownFiles } = this.#options;
+    const place = finder.placeOf(path);
     const file = place === 'matched' ? this.#newFile(path, stat) : this.#newFile(of.firstPath, stat, of.realPath);
-    Object.assign(file.disk, { path, place, scan: this.scan });
+    Object.assign(file.disk, { path, place, scan: knownFiles.scan });
     this.add(file);
     return file;
   }
@@ -103,7 +95,7 @@ export class Generations {
     const isFirst = file.disk.place !== 'matched' || file.disk.path === firstPath;
     const next = isFirst ? this.#newFile(firstPath, now, realPath, shape) : this.#newFile(file.disk.path, now);
     // What the first scan found in it may be younger than the file, too: the chain then goes by the stream.
-    if (file.firstScan <= 1) file.bornMs = 0;
+    if (file.appearedInScan <= 1) file.bornMs = 0;
     // Bytes seen by a stat alone may be the next stream's.
     file.size = Math.max(file.stream.offset, Math.min(file.size, file.sureSize));
     // A program that does not append writes on behind that.
@@ -118,9 +110,9 @@ export class Generations {
     next.sureSize = endsInText ? stat.size : 0;
     next.disk.seenMtimeMs = stat.mtimeMs;
     next.disk.changedAtMs = file.disk.goneSinceMs = this.#now;
-    this.changed.add(next);
+    knownFiles.changed.add(next);
     if (file.stream.id === undefined) knownFiles.remove(file);
-    else this.changed.add(file);
+    else knownFiles.changed.add(file);
     return next;
   }
 
@@ -145,83 +137,22 @@ export class Generations {
     return next;
   }
 
-  /** The file has this inode from now on. */
-  followInode(file: TrackedFile, stat: FileStat): void {
-    const { descriptors, knownFiles, identities } = this.#options;
-    if (isSameFile(file.disk, stat) || file.isBusy) return;
-    descriptors.close(file);
-    knownFiles.replaceInode(file, stat);
-    identities.save(file);
-  }
-
-  /** The known file that has this inode, unless the inode was given to another one; `unsure` while its content cannot be read. */
-  holderOf(found: FoundFile): TrackedFile | 'unsure' | undefined {
-    const { knownFiles, descriptors, fileSystem } = this.#options;
-    const file = knownFiles.in(found.stat);
-    if (!file) return undefined;
-    const { content, trouble } = checkHolder(file, found, fileSystem);
-    if (trouble !== undefined) descriptors.fail(file, trouble);
-    if (content === 'unknown') return statIfAt(fileSystem, found.path, found.stat) ? 'unsure' : file;
-    if (content === 'same') return file;
-    this.detach(file);
-    return undefined;
-  }
-
-  /** Detaches a file whose inode was given to another one; `copies.settle` looks for its copy. */
-  detach(file: TrackedFile): void {
-    file.disk.lastChange = 'replaced';
-    this.#options.knownFiles.detach(file);
-    file.disk.goneSinceMs = this.#now;
-    this.changed.add(file);
-  }
-
   /** The file's present generation: another one where the known content is gone. */
   current(file: TrackedFile): TrackedFile {
-    const { fileSystem, descriptors, gaps } = this.#options;
-    if (file.disk.fd === undefined || !descriptors.open(file)) return file;
+    return this.noteLook(file, lookAtContent(file, this.#options));
+  }
+
+  /** The same, as seen a moment ago. `isTruncated`: a copy has the bytes read of it. */
+  noteLook(file: TrackedFile, look: ContentLook, isTruncated = false): TrackedFile {
+    const { descriptors, gaps } = this.#options;
+    if (look.kind === 'unknown' && look.trouble !== undefined) descriptors.fail(file, look.trouble);
     try {
-      const { size } = fileSystem.fstat(file.disk.fd);
-      const isSame = isUntouched(fileSystem, file.disk.fd, file.stream.read) && !this.isBegunAnew(file, size);
-      if (!isSame) return this.renew(file);
-      gaps.noteSize(file, size);
+      if (look.kind === 'changed') return this.renew(file, isTruncated);
+      if (look.kind === 'same') gaps.noteSize(file, look.size);
     } catch (error) {
       descriptors.fail(file, error);
     }
     return file;
-  }
-
-  /**
-   * A file of which nothing was read is shorter than before: its end was cut off, or it was truncated and begins as before. It was the
-   * latter if it may have a copy.
-   */
-  isBegunAnew(file: TrackedFile, size: number): boolean {
-    if (size < file.stream.nuls.gapEnd) return true;
-    return (
-      size < file.stream.endIn(file.sureSize) &&
-      file.stream.read.offset === file.stream.startAt &&
-      file.stream.id !== undefined &&
-      this.#options.matcher.mayHaveCopy(file)
-    );
-  }
-
-  /** Searches some of the NUL gap that a file with a stream may begin with. */
-  passGap(file: TrackedFile): void {
-    const { descriptors, gaps } = this.#options;
-    if (file.stream.id === undefined || file.isBusy || !descriptors.open(file)) return;
-    try {
-      gaps.pass(file);
-    } catch (error) {
-      descriptors.fail(file, error);
-    }
-  }
-
-  /** The file is somewhere else now. While no name of it is known, its bytes are spooled. */
-  place(file: TrackedFile, place: FileLocation, path = file.disk.path): void {
-    const { knownFiles, identities } = this.#options;
-    const wasGone = isGone(file);
-    knownFiles.place(file, place, path);
-    if (isGone(file)) identities.noteDeleted(file);
-    else if (wasGone) identities.noteFound(file);
   }
 
   /**
@@ -248,22 +179,12 @@ export class Generations {
   }
 
   #newFile(path: string, stat: FileStat, realPath = path, shape = this.#options.shapeOf(path)): TrackedFile {
-    const file = newTrackedFile(path, stat, shape, this.#now, this.scan);
+    const file = newTrackedFile(path, stat, shape, this.#now, this.#options.knownFiles.scan);
     file.stream.realPath = realPath;
     return file;
   }
 
-  /** No glob matches the path, and rotation may have made it of the other one; or it is that one, and no link leads there any more. */
-  isRotatedFrom(path: string, { firstPath, realPath }: FirstPlace): boolean {
-    const isOne = path === realPath || isRotatedName(path, firstPath) || isRotatedName(path, realPath);
-    return isOne && !this.#options.isMatched(path) && !this.#options.isExcluded(path);
-  }
-
   get #now(): number {
     return this.#options.clock.monotonic();
-  }
-
-  placeOf(path: string): FileLocation {
-    return this.#options.isMatched(path) ? 'matched' : 'aside';
   }
 }

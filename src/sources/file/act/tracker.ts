@@ -3,23 +3,18 @@
  * gone. Each observes, lets `decide` say how the files changed, and has `ChangeHandler` act on that. Only the reader's turns move positions.
  */
 import { type BesideFile, decide, decideBeside, decideHeld, type Decision } from '../decide/decide.ts';
-import type { Maintenance } from '../known/maintenance.ts';
-import type { RotationChain } from '../known/rotation-chain.ts';
 import { isReplaced, type TrackedFile } from '../known/tracked-file.ts';
 import { MAX_ROUNDS, SCAN_SLICE_FILES } from '../limits.ts';
 import { lookAtDescriptor, observe, observeAt, observeBeside, type ObserveOptions } from '../observe/observe-file.ts';
 import { observePaths, observeRest, type ScanOptions } from '../observe/observe-scan.ts';
-import type { FileStat, FileSystem } from '../scan/file-system.ts';
+import type { FileStat } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { statIfAt } from '../scan/locate.ts';
-import { type FirstPlace, FolderNames } from '../scan/rotated-names.ts';
+import { type FirstPlace, FolderNames, isRotatedFrom } from '../scan/rotated-names.ts';
 import { ChangeHandler, type ChangeHandlerOptions } from './change-handler.ts';
 import { MissedRotations, mayHaveHadPath } from './missed-rotations.ts';
 
 export interface TrackerOptions extends Omit<ChangeHandlerOptions, 'missed'> {
-  readonly fileSystem: FileSystem;
-  readonly chain: RotationChain;
-  readonly maintenance: Maintenance;
   /** False where a file may have another inode at every look. */
   readonly stableInodes: boolean;
   /** Files that are not known and were not changed for so long are left out; Infinity for never. */
@@ -43,8 +38,8 @@ export class Tracker {
     pause: () => Promise<void> = () => Promise.resolve(),
     folder?: string,
   ): Promise<void> {
-    const { knownFiles, copies, generations, stableInodes } = this.#options;
-    const number = (generations.scan += 1);
+    const { knownFiles, copies, stableInodes } = this.#options;
+    const number = (knownFiles.scan += 1);
     copies.beginScan();
     const scan = { ...this.#observeOptions(), number, folder, stableInodes };
     const { known, rest } = observePaths(found.values(), knownFiles, scan);
@@ -94,17 +89,17 @@ export class Tracker {
   }
 
   #observeOptions(): ObserveOptions & Pick<ScanOptions, 'isIgnored'> {
-    const { fileSystem, clock, generations, ignoreOlderMs } = this.#options;
+    const { fileSystem, clock, finder, ignoreOlderMs } = this.#options;
     const isIgnored = ({ mtimeMs }: FileStat): boolean => clock.now() - mtimeMs > ignoreOlderMs;
     const isRotated = ({ path, stat }: FoundFile, of: FirstPlace): boolean =>
-      !isIgnored(stat) && generations.isRotatedFrom(path, of);
+      !isIgnored(stat) && isRotatedFrom(path, of, finder);
     return { fileSystem, nowMs: clock.monotonic(), folders: new Map(), isIgnored, isRotated };
   }
 
   /** Looks at files that are said to have changed. False where a path leads to another file than is known there: its folder is to be scanned. */
   lookAt(paths: Iterable<string>): boolean {
-    const { knownFiles, generations, fileSystem } = this.#options;
-    generations.scan += 1;
+    const { knownFiles, finder, fileSystem } = this.#options;
+    knownFiles.scan += 1;
     const files: TrackedFile[] = [];
     let isKnown = true;
     for (const path of paths) {
@@ -112,7 +107,7 @@ export class Tracker {
         knownFiles.at(path) ??
         [...knownFiles.inFolder(parentOf(path))].find((each) => each.disk.path === path && each.disk.place === 'aside');
       const stat = file && statIfAt(fileSystem, path, file.disk);
-      if (!file) isKnown &&= generations.placeOf(path) !== 'matched';
+      if (!file) isKnown &&= finder.placeOf(path) !== 'matched';
       else if (!stat || isReplaced(file, stat)) isKnown = false;
       else {
         this.#actOn(decide({ known: [observeAt(file, { path, stat }, file.disk.place)], unknown: [] }));

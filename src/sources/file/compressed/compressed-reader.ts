@@ -21,11 +21,10 @@ import type { KnownContent } from './known-content.ts';
 import type { LineEnds } from '../read/line-ends.ts';
 import type { Notices } from '../scan/notices.ts';
 import type { NulGaps } from '../known/nul-gap.ts';
-import { LaneRefusal, offerBlock } from '../read/offer.ts';
+import { LaneRefusal, offerBlock, SerialQueue } from '../read/offer.ts';
 import { readsOf } from '../read/reads-of.ts';
 import { headersWith } from '../read/last-header.ts';
 import { isGzipOrZstdName } from '../scan/rotated-names.ts';
-import { SerialQueue } from '../read/serial-queue.ts';
 
 export interface CompressedReaderOptions extends Losing {
   readonly fileSystem: FileSystem;

@@ -2,14 +2,21 @@
  * Decides from what was observed of files how each changed. Pure: the cases are the rows of table.ts, and nothing here can reach the file
  * system (scripts/layers.ts). Whoever acts does so in the order of the answers.
  */
-import type { CopyChange, KnownChange, SavedChange } from '../known/change.ts';
-import type { FileOnDisk, FileLocation } from '../known/file-on-disk.ts';
+import type { KnownChange, SavedChange } from '../known/change.ts';
 import type { SavedStream } from '../known/stream.ts';
-import { endsInNuls, isBehind, isGone, lagOf, type TrackedFile } from '../known/tracked-file.ts';
+import {
+  endsInNuls,
+  type FileLocation,
+  type FileOnDisk,
+  isBehind,
+  isGone,
+  lagOf,
+  type TrackedFile,
+} from '../known/tracked-file.ts';
 import type { FileStat } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
-import { copyRows, type CopyFacts, fileRows, type CaseRow, type FileFacts } from './table.ts';
+import { fileRows, type CaseRow, type FileFacts } from './table.ts';
 
 /** What was observed of one known file. */
 export interface Observation {
@@ -127,10 +134,6 @@ export function decideFile(facts: FileFacts): KnownChange {
   return rowOf(fileRows, facts).change;
 }
 
-export function decideCopy(facts: CopyFacts): CopyChange {
-  return rowOf(copyRows, facts).change;
-}
-
 /** Of all saved streams, the newest first: an older one of the same inode can only be what is left of it. */
 export function decideSaved(observations: readonly SavedObservation[]): SavedFile[] {
   const taken = new Set<string | undefined>();
@@ -155,7 +158,7 @@ export function decideHeld(file: TrackedFile, { links }: Pick<FileStat, 'links'>
   return isGone(file) || isWatched ? 'continued' : undefined;
 }
 
-function rowOf<S, C>(rows: readonly CaseRow<S, C>[], facts: S): CaseRow<S, C> {
+export function rowOf<S, C>(rows: readonly CaseRow<S, C>[], facts: S): CaseRow<S, C> {
   return rows.find(({ when }) => fits(when, facts))!;
 }
 

@@ -1,4 +1,4 @@
-/** The table of cases that docs/tailing.md shows: what was seen of a file, what it is therefore, and what is read. Of the rows of a part, exactly one fits. */
+/** The table of cases that docs/tailing.md shows: the facts seen of a file, the decision, and the bytes to read. Of the rows of a part, exactly one fits. */
 import type { CopyChange, KnownChange } from '../known/change.ts';
 
 /** What was seen of a file that is known. */
@@ -18,10 +18,11 @@ export interface FileFacts {
 /** What was seen of a new file whose name extends that of a known one. */
 export interface CopyFacts {
   /**
-   * The file that it may be a copy of is still under its path, has other content there by now, or its content is in no file any more; `elsewhere`:
-   * it is read on in a longer copy; `busy`: a read of it is under way.
+   * The file that it may be a copy of is still there; `truncated`: the copy alone has all bytes read; `changed`: the bytes read are not there
+   * any more; `unreadable`: for less than a minute; `gone`: its content is in no file any more; `elsewhere`: it is read on in a longer copy;
+   * `busy`: a read of it is under way.
    */
-  readonly original: 'there' | 'truncated' | 'gone' | 'elsewhere' | 'busy';
+  readonly original: 'there' | 'truncated' | 'changed' | 'unreadable' | 'gone' | 'elsewhere' | 'busy';
   /** Compared with what was read of the original, as far as one scan may. */
   readonly content: 'same' | 'different' | 'unknown';
   /** It did not change for 10 s. */
@@ -64,11 +65,13 @@ export const copyRows: readonly CaseRow<CopyFacts, CopyChange>[] = [
   { seen: 'a new file that begins with what was read of another, under a longer name; the other was truncated, replaced or deleted', when: { original: 'gone', content: 'same', holds: 'all' }, change: 'copied', isRead: 'the original goes on in it' },
   { seen: 'a copy that is shorter than what was read', when: { original: 'gone', content: 'same', holds: 'less' }, change: 'short copy', isRead: 'the original goes on in a longer copy, else in the longest of these' },
   { seen: 'a copy that is shorter than its deleted, still open original', when: { original: 'gone', content: 'same', holds: 'no more' }, change: 'read copy', isRead: 'nothing: the original is read to its end' },
-  { seen: 'a short copy whose original goes on in a longer one', when: { original: 'elsewhere' }, change: 'read copy', isRead: 'nothing' },
+  { seen: 'a short copy whose original goes on in a longer one, or where it was', when: { original: 'elsewhere' }, change: 'read copy', isRead: 'nothing' },
   { seen: 'a possible copy, while its original is being read', when: { original: 'busy' }, change: 'undecided', isRead: 'nothing yet' },
   { seen: 'a possible copy that is not all compared yet', when: { original: 'gone', content: 'unknown' }, change: 'undecided', isRead: 'nothing yet; the next scan compares more' },
   { seen: 'a possible copy whose content differs', when: { original: ['there', 'gone'], content: 'different' }, change: 'new', isRead: 'from 0' },
   { seen: 'a new file that is like another, which is still there', when: { ...ALIKE, isSettled: false }, change: 'undecided', isRead: 'nothing until that is truncated, or for 10 s after its last change' },
   { seen: 'a new file like another, which was truncated since', when: { original: 'truncated' }, change: 'original truncated', isRead: 'the original begins a new stream; its copies are decided at once' },
+  { seen: 'the same, changed so that its content tells', when: { original: 'changed' }, change: 'original changed', isRead: 'the original begins a new stream, or goes on behind what stayed; its copies are decided at once' },
+  { seen: 'a new file like another, which cannot be read', when: { original: 'unreadable' }, change: 'undecided', isRead: 'nothing, for a minute' },
   { seen: 'a new file that is like another and did not change for 10 s', when: { ...ALIKE, isSettled: true }, change: 'new', isRead: 'from 0: two files that are alike are two files' },
 ];

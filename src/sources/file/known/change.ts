@@ -15,4 +15,11 @@ export type KnownChange =
 export type SavedChange = KnownChange | 'left out';
 
 /** Of a file that is not known, and may be a copy. */
-export type CopyChange = 'new' | 'copied' | 'short copy' | 'read copy' | 'original truncated' | 'undecided';
+export type CopyChange =
+  | 'new'
+  | 'copied'
+  | 'short copy'
+  | 'read copy'
+  | 'original truncated'
+  | 'original changed'
+  | 'undecided';

@@ -10,8 +10,7 @@ import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
 import { CUT_OUT_UNIT_BYTES, MAX_APPENDED_BYTES, MIN_KEPT_BYTES, MIN_KEPT_LINES, TURN_BYTES } from '../limits.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { readHead } from '../scan/peek.ts';
-import { hasFingerprint, hasTail, isAllNuls, type ReadContent } from './content.ts';
-import type { ContentSum } from './content-sum.ts';
+import { hasFingerprint, hasTail, isAllNuls, type ReadContent, type ContentSum } from './content.ts';
 import { leadingNuls } from './nul-runs.ts';
 
 /** The bytes read, with their sums. */

@@ -5,10 +5,10 @@
 import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
 import { MAX_LEFT_IN_LINE } from '../limits.ts';
-import type { FileLocation } from './file-on-disk.ts';
+import type { CopyCandidate } from './copy-candidate.ts';
 import { parentOf } from '../scan/finder.ts';
 import { familyOf } from '../scan/rotated-names.ts';
-import { isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
+import { type FileLocation, isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 
 const NONE: ReadonlySet<TrackedFile> = new Set();
 
@@ -35,6 +35,14 @@ export class KnownFiles {
   readonly detached = new Set<TrackedFile>();
   /** Streams that no pattern leads to any more: kept so that their batches can be sent again. */
   readonly leftOut = new Set<TrackedFile>();
+  /** Files that may be copies of others: nothing of them is read until that is decided. */
+  readonly candidates = new Map<TrackedFile, CopyCandidate>();
+  /** Generations that began, or were detached, since `Copies` looked last. */
+  readonly changed = new Set<TrackedFile>();
+  /** By inode: the positions of streams that a start detaches; the inode's next file may begin with a NUL gap of that length. */
+  readonly readBefore = new Map<string, number>();
+  /** The number of the present scan. */
+  scan = 0;
 
   readonly #hasRescue: boolean;
 
@@ -51,6 +59,7 @@ export class KnownFiles {
 
   remove(file: TrackedFile): void {
     this.files.delete(file);
+    this.candidates.delete(file);
     this.#leaveFamily(file);
     this.dequeue(file);
     this.#unindex(file);
@@ -59,6 +68,10 @@ export class KnownFiles {
   /** True while something waits to be read. */
   get hasWork(): boolean {
     return this.queue.size + this.deleted.size > 0;
+  }
+
+  isUndecided(file: TrackedFile): boolean {
+    return this.candidates.has(file);
   }
 
   /** The file may have something to read. */
@@ -144,7 +157,7 @@ export class KnownFiles {
   /** Bytes that are there and not yet accepted. */
   get lagBytes(): number {
     let sum = 0;
-    for (const file of this.files) if (!file.isUndecided) sum += lagOf(file);
+    for (const file of this.files) if (!this.isUndecided(file)) sum += lagOf(file);
     return sum;
   }
 
@@ -194,6 +207,14 @@ export class KnownFiles {
     file.disk.place = 'detached';
     this.#index(file);
     this.dequeue(file);
+  }
+
+  /** The file's inode was given to another one. */
+  replace(file: TrackedFile, nowMs: number): void {
+    this.detach(file);
+    file.disk.lastChange = 'replaced';
+    file.disk.goneSinceMs = nowMs;
+    this.changed.add(file);
   }
 
   /** The same file has another inode now. */

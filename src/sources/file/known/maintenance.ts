@@ -5,6 +5,7 @@ import { countLost, type Losing, type Rescue } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from './open-files.ts';
+import { basesOf, extendsName, isNamedAfter } from './copy-candidate.ts';
 import type { KnownFiles } from './known-files.ts';
 import { endsInNuls, isDetached, isBehind, isGone, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
 
@@ -28,6 +29,8 @@ export class Maintenance {
   readonly #options: MaintenanceOptions;
   /** Streams without a file, and since when (monotonic). */
   readonly #expired = new Map<string, number>();
+  /** By the path that a copy's name extends: how much was seen of a stream whose copy was not found, and when that was given up. */
+  readonly #lostSizes = new Map<string, { readonly size: number; readonly atMs: number }>();
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
@@ -36,7 +39,7 @@ export class Maintenance {
   keep(file: TrackedFile): void {
     if (file.stream.id !== undefined && file.sureSize > 0)
       this.#options.streams.see(file.stream.id, file.stream.textEndIn(file.sureSize));
-    if (isDetached(file) || file.isUndecided) return;
+    if (isDetached(file) || this.#options.knownFiles.isUndecided(file)) return;
     if (file.disk.place === 'away' && file.disk.fd === undefined) return this.#keepAway(file);
     const { descriptors } = this.#options;
     const { failure } = file.disk;
@@ -110,8 +113,25 @@ export class Maintenance {
 
   /** The stream's content is in no file, and no copy was found. */
   giveUpLost(file: TrackedFile): void {
+    for (const base of basesOf(file)) this.#lostSizes.set(base, { size: file.size, atMs: this.#now });
     this.#remove(file);
     this.#options.onUnfound(file);
+  }
+
+  /** Of a file that vanished unopened: the most that was read, or counted as lost, of a truncated stream that it was a copy of by its name. */
+  seenInOriginal(file: TrackedFile): number {
+    const { detached, candidates } = this.#options.knownFiles;
+    if (file.stream.id !== undefined || candidates.has(file)) return 0;
+    const { path } = file.disk;
+    const given = [...this.#lostSizes].flatMap(([base, { size, atMs }]) =>
+      extendsName(path, base) && this.#now - atMs < FORGET_AFTER_MS ? size : [],
+    );
+    const sought = [...detached].filter((each) => isNamedAfter(path, each));
+    return Math.max(
+      0,
+      ...given,
+      ...sought.map(({ size, stream }) => Math.max(size, stream.offset + stream.offeredBytes)),
+    );
   }
 
   /** Expires a stream without a file: it is forgotten once it is settled. */
@@ -126,6 +146,8 @@ export class Maintenance {
       this.#expired.delete(stream);
       streams.forget(stream);
     }
+    for (const [base, { atMs }] of this.#lostSizes)
+      if (this.#now - atMs >= FORGET_AFTER_MS) this.#lostSizes.delete(base);
   }
 
   get #now(): number {

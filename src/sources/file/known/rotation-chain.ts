@@ -27,6 +27,8 @@ export class RotationChain {
   readonly #grouping: Grouping | undefined;
   /** Files that are not yet linked. */
   readonly #fresh = new Set<TrackedFile>();
+  /** By file: the one that goes on with it. */
+  readonly #after = new WeakMap<TrackedFile, TrackedFile>();
   /** By path: the file that had it last. */
   readonly #last = new Map<string, TrackedFile>();
   /** By what the names of files with dates have in common: the path with the last date. */
@@ -53,15 +55,17 @@ export class RotationChain {
       const isThere = (file: TrackedFile): boolean => file.disk.path === path && !isGone(file);
       const there = files.find(isThere);
       // Older than a rotated file: rotation copies, so that its content is younger than the file.
-      if (there && there.firstScan <= 1 && files.some(({ bornMs }) => bornMs > there.bornMs)) there.bornMs = 0;
+      if (there && there.appearedInScan <= 1 && files.some(({ bornMs }) => bornMs > there.bornMs)) there.bornMs = 0;
       // One of them may be a copy.
-      if (files.some(({ isUndecided }) => isUndecided)) continue;
+      if (files.some((file) => knownFiles.isUndecided(file))) continue;
       const row = files.filter((file) => !isThere(file) && file.size > 0).sort(compareAge);
       const isOrderKnown = row.every((file, n) => !isDetached(file) && (n === 0 || isLaterThan(file, row[n - 1]!)));
       // What was seen at the path may have been rotated away since, and others with it. A file that was there before the first scan
       // may be older than what is in it.
       const behind =
-        there && there.firstScan > 1 && there.bornMs > 0 ? row.findIndex(({ bornMs }) => bornMs > there.bornMs) : -1;
+        there && there.appearedInScan > 1 && there.bornMs > 0
+          ? row.findIndex(({ bornMs }) => bornMs > there.bornMs)
+          : -1;
       if (there) row.splice(behind === -1 ? row.length : behind, 0, there);
       for (const file of files) {
         this.#fresh.delete(file);
@@ -123,6 +127,12 @@ export class RotationChain {
     return true;
   }
 
+  /** The files that go on with the file, in their order. */
+  followers(file: TrackedFile): TrackedFile[] {
+    const after = this.#after.get(file);
+    return after ? [after, ...this.followers(after)] : [];
+  }
+
   /** The file waits for no other one any more. */
   release(file: TrackedFile): void {
     this.#detach(file);
@@ -130,7 +140,7 @@ export class RotationChain {
   }
 
   #detach(file: TrackedFile): void {
-    if (file.before?.after === file) file.before.after = undefined;
+    if (file.before && this.#after.get(file.before) === file) this.#after.delete(file.before);
     file.before = undefined;
   }
 
@@ -141,9 +151,10 @@ export class RotationChain {
       !isCopied &&
       before.disk.seenMtimeMs > 0 &&
       file.bornMs - before.disk.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
-    const isTaken = before.after !== undefined && this.#options.knownFiles.files.has(before.after);
+    const after = this.#after.get(before);
+    const isTaken = after !== undefined && this.#options.knownFiles.files.has(after);
     if (!isUnread || isLate || isTaken || file.before || file.stream.offset > file.stream.startAt) return;
-    before.after = file;
+    this.#after.set(before, file);
     file.before = before;
   }
 
@@ -172,8 +183,8 @@ export class RotationChain {
 }
 
 /** Its stream says nothing about when the file was made. */
-function isNew({ firstScan, stream }: TrackedFile): boolean {
-  return firstScan > 0 || stream.createdMs === 0;
+function isNew({ appearedInScan, stream }: TrackedFile): boolean {
+  return appearedInScan > 0 || stream.createdMs === 0;
 }
 
 /** By when their files were made, or where that says nothing, their streams. */

@@ -5,8 +5,7 @@ import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
 import { type ContentPoint, NO_TAIL } from '../../../core/sums.ts';
 import type { HeldReads } from '../../framing/lines.ts';
 import type { SuspendedLine } from '../../framing/long-line.ts';
-import { ContentSum } from './content-sum.ts';
-import type { ReadContent } from './content.ts';
+import { ContentSum, type ReadContent } from './content.ts';
 
 export interface NulRange {
   readonly from: number;

@@ -1,9 +1,57 @@
-/** A file that is followed: a stream, and the file on disk that holds it now. */
+/** A file that is followed: a stream, and the file on disk that holds it now, which knows nothing of what was read. */
 import type { EventShape } from '../../../core/block.ts';
 import type { FileStat } from '../scan/file-system.ts';
-import { type FileOnDisk, newFileOnDisk } from './file-on-disk.ts';
+import type { CopyChange, KnownChange } from './change.ts';
 import { NO_FINGERPRINT } from './content.ts';
 import { Stream } from './stream.ts';
+
+/**
+ * - `matched`: under a path that the globs match.
+ * - `aside`: under another path, after a rename, a copy or a retargeted link; read on there.
+ * - `deleted`: the last link is gone; read on through the open descriptor, if there is one.
+ * - `missing`: found neither by path nor by inode; searched for a while, then forgotten.
+ * - `away`: missing together with its file system, and expected back with it.
+ * - `detached`: another stream has the file now; a copy of what was in it is looked for.
+ */
+export type FileLocation = 'matched' | 'aside' | 'deleted' | 'missing' | 'away' | 'detached';
+
+/** Why a file cannot be read; times are monotonic. */
+export interface ReadFailure {
+  readonly reason: string;
+  readonly sinceMs: number;
+  readonly waitMs: number;
+  readonly retryAtMs: number;
+  /** A stale descriptor of a network file system: the path may still work. */
+  readonly isStale: boolean;
+}
+
+/** One inode, where it is, its descriptor, and what the last stat saw. */
+export interface FileOnDisk {
+  device: number | bigint;
+  inode: number | bigint;
+  /** When the inode was created. */
+  bornMs: number;
+  /** The present path, or the last one. */
+  path: string;
+  /** The path without symbolic links, once the file was open. */
+  realPath: string | undefined;
+  place: FileLocation;
+  fd: number | undefined;
+  /** A read is under way: the descriptor must stay. */
+  isReading: boolean;
+  failure: ReadFailure | undefined;
+  /** What the last stat saw: a difference means new data. */
+  seenSize: number;
+  seenMtimeMs: number;
+  /** Monotonic, when a stat last saw a change. */
+  changedAtMs: number;
+  /** Monotonic, since when it has no name. */
+  goneSinceMs: number;
+  /** The number of the last scan that saw it. */
+  scan: number;
+  /** The last change that `decide` returned: `explain` prints it. */
+  lastChange: KnownChange | CopyChange;
+}
 
 export interface TrackedFile {
   readonly stream: Stream;
@@ -12,12 +60,10 @@ export interface TrackedFile {
   bornMs: number;
   /** A file created later than this may have used its path next; undefined while that is not known. */
   nextBornMs: number | undefined;
-  /** It may be a copy of another file: nothing of it is read until that is decided. */
-  isUndecided: boolean;
   /** It appeared while the agent runs, and is logged as new once it has bytes and is known to be no copy. */
   isNews: boolean;
   /** The number of the scan that it appeared in; 0 for one found at the start, -1 for one known from before. */
-  readonly firstScan: number;
+  readonly appearedInScan: number;
   /** The most that a stat saw of it. */
   size: number;
   /** The most that was seen of this generation for sure: its content was compared then. */
@@ -34,8 +80,26 @@ export interface TrackedFile {
   readLimit: number;
   /** The file that this one goes on with, while its first lines may belong to an event of that. */
   before: TrackedFile | undefined;
-  /** The file that goes on with this one. */
-  after: TrackedFile | undefined;
+}
+
+function newFileOnDisk(path: string, { device, inode, bornMs }: FileStat, nowMs: number): FileOnDisk {
+  return {
+    device,
+    inode,
+    bornMs,
+    path,
+    realPath: undefined,
+    place: 'matched',
+    fd: undefined,
+    isReading: false,
+    failure: undefined,
+    seenSize: -1,
+    seenMtimeMs: -1,
+    changedAtMs: nowMs,
+    goneSinceMs: 0,
+    scan: 0,
+    lastChange: 'new',
+  };
 }
 
 /** A file that is seen for the first time, or a new generation of one, from its beginning. */
@@ -44,16 +108,15 @@ export function newTrackedFile(
   stat: FileStat,
   shape: EventShape,
   nowMs: number,
-  firstScan: number,
+  appearedInScan: number,
 ): TrackedFile {
   return {
     stream: new Stream(path, shape, { device: String(stat.device), inode: String(stat.inode), ...NO_FINGERPRINT }),
     disk: newFileOnDisk(path, stat, nowMs),
     bornMs: stat.bornMs,
     nextBornMs: undefined,
-    isUndecided: false,
     isNews: false,
-    firstScan,
+    appearedInScan,
     size: stat.size,
     sureSize: 0,
     isBusy: false,
@@ -62,7 +125,6 @@ export function newTrackedFile(
     flushEventAt: -1,
     readLimit: Infinity,
     before: undefined,
-    after: undefined,
   };
 }
 

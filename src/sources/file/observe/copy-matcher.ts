@@ -3,6 +3,7 @@ import type { Tail } from '../../../core/block.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
 import { compare, CopyComparison, fingerprintOfText, hasFingerprint, type Verdict } from '../known/content.ts';
+import { basesOf, type CopyCandidate, extendsName } from '../known/copy-candidate.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import { isDetached, isGone, isUnread, type TrackedFile } from '../known/tracked-file.ts';
@@ -12,7 +13,7 @@ import { readHead, withOpenIfReadable } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
 import type { CopyFacts } from '../decide/table.ts';
 import { tailBefore } from '../known/nul-runs.ts';
-import { checkHolder } from './observe-file.ts';
+import { checkHolder, type ContentLook, lookAtContent } from './observe-file.ts';
 
 export interface CopyMatcherOptions {
   readonly fileSystem: FileSystem;
@@ -27,16 +28,11 @@ export interface CopyEnd {
   readonly tail: Tail;
 }
 
-/** A copy candidate: the streams to compare it with, the present one first. */
-export interface CopyCandidate {
-  /** Followed on its own account, not only as a copy candidate. */
-  wasFollowed: boolean;
-  readonly originals: TrackedFile[];
-  /** These, and those that it turned out to be no copy of. */
-  readonly compared: Set<TrackedFile>;
-  check: CopyComparison | undefined;
-  /** It is a copy of the first of them, made before the last of it was read. */
-  isShort: boolean;
+/** A candidate beside the present one of its originals. */
+export interface CopyObservation {
+  readonly facts: CopyFacts;
+  /** The content under the descriptor of an original that is still there. */
+  readonly look?: ContentLook;
 }
 
 export class CopyMatcher {
@@ -63,31 +59,57 @@ export class CopyMatcher {
     });
   }
 
-  /** Compares the file with the first of its originals. Throws system errors. */
-  observe(file: TrackedFile, { size }: FileStat, entry: CopyCandidate, ageMs: number): CopyFacts {
+  #look(file: TrackedFile): ContentLook {
+    return lookAtContent(file, { ...this.#options, matcher: this });
+  }
+
+  /** An original that has a name, beside the candidate. `isLater`: a change of it is known, and waits for the end of its turn. */
+  observeOriginal(file: TrackedFile, original: TrackedFile, isSettled: boolean, isLater = false): CopyObservation {
+    const { descriptors } = this.#options;
+    const there = { original: 'there', content: 'same', isSettled, holds: 'all' } as const;
+    // Closed, it may have been truncated since it was looked at last.
+    descriptors.open(original);
+    const look = this.#look(original);
+    if (look.kind === 'changed' && !isLater) return { facts: { ...there, original: 'changed' }, look };
+    if (this.isCutOff(original, file)) return { facts: { ...there, original: 'truncated' } };
+    const isAlike = this.isAlikeSoFar(file, original);
+    if (isAlike && !isSettled) return { facts: there, look };
+    // Truncated between the two, it is not alike any more, though the file is its copy.
+    const again = this.#look(original);
+    if (again.kind === 'changed' && !isLater) return { facts: { ...there, original: 'changed' }, look: again };
+    const seen = look.kind === 'unknown' ? look : again;
+    const isUnreadable = (seen.kind === 'unknown' && seen.trouble !== undefined) || descriptors.mayRecover(original);
+    if (isUnreadable) return { facts: { ...there, original: 'unreadable' }, look: seen };
+    return { facts: { ...there, content: isAlike ? 'same' : 'different' }, look: seen };
+  }
+
+  /** The file beside the first of its originals. Throws system errors. */
+  observe(file: TrackedFile, { size }: FileStat, entry: CopyCandidate, ageMs: number): CopyObservation {
+    const original = entry.originals[0]!;
+    const isSettled = ageMs >= DECIDE_COPY_MS;
+    // Its stream is read on in a longer copy, or another one where it was.
+    const isElsewhere = entry.isShort && !(isDetached(original) && this.#options.knownFiles.files.has(original));
+    if (!isElsewhere && !isGone(original)) return this.observeOriginal(file, original, isSettled);
+    const gone = { original: 'gone', content: 'unknown', isSettled, holds: 'all' } as const;
+    const facts = isElsewhere
+      ? ({ ...gone, original: 'elsewhere' } as const)
+      : { ...gone, ...this.#compare(file, size, entry, isSettled) };
+    return { facts };
+  }
+
+  /** Compares the file with the first of its originals, whose content is in no file any more. Throws system errors. */
+  #compare(file: TrackedFile, size: number, entry: CopyCandidate, isSettled: boolean): Partial<CopyFacts> {
     const original = entry.originals[0]!;
     const { stream } = original;
-    const isSettled = ageMs >= DECIDE_COPY_MS;
-    const gone = { original: 'gone', content: 'unknown', isSettled, holds: 'all' } as const;
-    // Its stream is read on in a longer copy.
-    if (entry.isShort && !isDetached(original)) return { ...gone, original: 'elsewhere', content: 'same' };
-    if (!isGone(original)) {
-      if (this.isCutOff(original, file)) return { ...gone, original: 'truncated', content: 'same' };
-      return {
-        ...gone,
-        original: 'there',
-        content: isSettled || this.isAlikeSoFar(file, original) ? 'same' : 'different',
-      };
-    }
     // The lane is taking all that was read, which has no checksum yet: everything that begins alike would be a copy.
-    if (stream.offeredBytes > 0 && stream.offset === stream.startAt) return { ...gone, original: 'busy' };
-    if (this.isSpent || (!isSettled && isUnread(original) && this.#isUnknownAlike(file, original))) return gone;
+    if (stream.offeredBytes > 0 && stream.offset === stream.startAt) return { original: 'busy' };
+    if (this.isSpent || (!isSettled && isUnread(original) && this.#isUnknownAlike(file, original))) return {};
     entry.check ??= new CopyComparison(this.#options.fileSystem, stream, original.disk.fd);
     const verdict = entry.check.step(file.disk.fd!, size, COPY_CHECK_BYTES);
     this.isSpent = verdict === 'more';
-    if (verdict !== 'same') return { ...gone, content: verdict === 'more' ? 'unknown' : verdict };
-    if (original.disk.fd !== undefined && original.isBusy) return { ...gone, original: 'busy' };
-    return { ...gone, content: 'same', holds: this.#holds(size, original) };
+    if (verdict !== 'same') return { content: verdict === 'more' ? 'unknown' : verdict };
+    if (original.disk.fd !== undefined && original.isBusy) return { original: 'busy' };
+    return { content: 'same', holds: this.#holds(size, original) };
   }
 
   #holds(size: number, { stream, disk }: TrackedFile): CopyFacts['holds'] {
@@ -97,25 +119,12 @@ export class CopyMatcher {
     return size < needed ? 'no more' : 'all';
   }
 
-  /** The longest of these copies, and how it ends. Throws system errors. */
-  longestOf(candidates: readonly [TrackedFile, CopyCandidate][]): {
-    readonly file: TrackedFile;
-    readonly stat: FileStat;
-    readonly end: CopyEnd;
-  } {
+  /** How a copy of this size ends, that has less than was read. Throws system errors. */
+  endOf({ disk }: TrackedFile, size: number, check: CopyComparison): CopyEnd {
     const { fileSystem } = this.#options;
-    const sized = candidates.map(([file, { check }]) => ({
-      file,
-      check: check!,
-      stat: fileSystem.fstat(file.disk.fd!),
-    }));
-    const { file, check, stat } = sized.reduce((longest, each) =>
-      each.stat.size > longest.stat.size ? each : longest,
-    );
-    const fd = file.disk.fd!;
-    const fingerprint = fingerprintOfText(readHead(fileSystem, fd, HEAD_BYTES));
-    const tail = tailBefore(fileSystem, fd, stat.size);
-    return { file, stat, end: { fingerprint, sum: check.sumUp(fd, stat.size), tail } };
+    const fingerprint = fingerprintOfText(readHead(fileSystem, disk.fd!, HEAD_BYTES));
+    const tail = tailBefore(fileSystem, disk.fd!, size);
+    return { fingerprint, sum: check.sumUp(disk.fd!, size), tail };
   }
 
   /**
@@ -178,36 +187,4 @@ export class CopyMatcher {
       return true;
     }
   }
-}
-
-/** The candidate of this size may be a copy of this one, too. */
-export function addOriginal(entry: CopyCandidate, original: TrackedFile, size: number): void {
-  const { originals, compared } = entry;
-  if (compared.has(original)) return;
-  compared.add(original);
-  const before = originals.findIndex((each) => comesBefore(original, each, size));
-  originals.splice(before === -1 ? originals.length : before, 0, original);
-  if (before === 0) Object.assign(entry, { check: undefined, isShort: false });
-}
-
-/** An unread original is like everything that begins as it did: compared last. Of two, a copy has the more that was seen of its own. */
-function comesBefore(one: TrackedFile, other: TrackedFile, size: number): boolean {
-  if (!isUnread(other)) return false;
-  const seen = ({ sureSize }: TrackedFile): number => (sureSize <= size ? sureSize : -1);
-  return !isUnread(one) || seen(one) > seen(other);
-}
-
-/** What the name of a copy extends: the path that the file had first, as matched and without links, or has now, if rotation did not give it. */
-export function basesOf({ stream: { firstPath, realPath }, disk: { path } }: TrackedFile): string[] {
-  const first = realPath === firstPath ? [firstPath] : [firstPath, realPath];
-  return first.some((base) => path.startsWith(base)) ? first : [...first, path];
-}
-
-/** The path may be a copy's of this one. */
-export function isNamedAfter(path: string, original: TrackedFile): boolean {
-  return basesOf(original).some((base) => extendsName(path, base));
-}
-
-export function extendsName(path: string, base: string): boolean {
-  return path.length > base.length && path.startsWith(base);
 }

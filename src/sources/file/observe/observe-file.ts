@@ -2,10 +2,10 @@
  * Looks at one known file and gathers, as plain data, what `decide` must know of it. Changes nothing that is known: whoever acts on the
  * answer notes the trouble that was met. What cannot count any more is not looked at, so that a look costs a few system calls at most.
  */
-import { compare } from '../known/content.ts';
-import type { FileOnDisk, FileLocation } from '../known/file-on-disk.ts';
+import { compare, isUntouched } from '../known/content.ts';
+import type { OpenFiles } from '../known/open-files.ts';
 import type { KnownFiles } from '../known/known-files.ts';
-import { isGone, isReplaced, type TrackedFile } from '../known/tracked-file.ts';
+import { type FileLocation, type FileOnDisk, isGone, isReplaced, type TrackedFile } from '../known/tracked-file.ts';
 import { FORGET_AFTER_MS, KEEP_OPEN_MS } from '../limits.ts';
 import { type FileStat, type FileSystem, isSameFile } from '../scan/file-system.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
@@ -82,9 +82,14 @@ export function observeBeside(
   const file = known.in(found.stat);
   const isRotated = options.isRotated(found, of);
   if (!file) return { found, of, isRotated, holder: undefined };
-  const { content, trouble } = checkHolder(file, found, options.fileSystem);
+  return { found, of, isRotated, holder: observeHolder(file, found, options.fileSystem) };
+}
+
+/** Whether the found file still is the known one that its inode had. */
+export function observeHolder(file: TrackedFile, found: FoundFile, fileSystem: FileSystem): Observation {
+  const { content, trouble } = checkHolder(file, found, fileSystem);
   const facts = { ...IN_PLACE, path: 'something else', isElsewhere: true, content } as const;
-  return { found, of, isRotated, holder: { file, disk: file.disk, facts, place: file.disk.place, trouble } };
+  return { file, disk: file.disk, facts, place: file.disk.place, trouble };
 }
 
 /** What the file's descriptor says; `unknown` while trouble with it may pass. */
@@ -96,6 +101,41 @@ export function lookAtDescriptor(file: TrackedFile, fileSystem: FileSystem, nowM
   } catch (trouble) {
     return { descriptor: mayPass(file.disk, nowMs) ? 'unknown' : 'closed', trouble };
   }
+}
+
+/** The content under the descriptor of a file; `unknown`: it is not open, or cannot be looked at. */
+export type ContentLook =
+  | { readonly kind: 'same'; readonly size: number }
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'unknown'; readonly trouble?: unknown };
+
+export interface ContentOptions {
+  readonly fileSystem: FileSystem;
+  readonly descriptors: OpenFiles;
+  readonly matcher: { readonly mayHaveCopy: (generation: TrackedFile) => boolean };
+}
+
+/** Whether the known content of the file is still there, if it is open. */
+export function lookAtContent(file: TrackedFile, { fileSystem, descriptors, matcher }: ContentOptions): ContentLook {
+  if (file.disk.fd === undefined || !descriptors.open(file)) return { kind: 'unknown' };
+  try {
+    const { size } = fileSystem.fstat(file.disk.fd);
+    const isSame = isUntouched(fileSystem, file.disk.fd, file.stream.read) && !isBegunAnew(file, size, matcher);
+    return isSame ? { kind: 'same', size } : { kind: 'changed' };
+  } catch (trouble) {
+    return { kind: 'unknown', trouble };
+  }
+}
+
+/**
+ * A file of which nothing was read is shorter than before: its end was cut off, or it was truncated and begins as before. It was the
+ * latter if it may have a copy.
+ */
+export function isBegunAnew(file: TrackedFile, size: number, matcher: ContentOptions['matcher']): boolean {
+  const { stream, sureSize } = file;
+  if (size < stream.nuls.gapEnd) return true;
+  const isUnread = stream.id !== undefined && stream.read.offset === stream.startAt;
+  return isUnread && size < stream.endIn(sureSize) && matcher.mayHaveCopy(file);
 }
 
 /** Whether what was found is still this file. An open file keeps its inode; without any known content, the birth time tells. */

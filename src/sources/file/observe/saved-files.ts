@@ -3,8 +3,7 @@
  */
 import { codeOf } from '../../../core/errors.ts';
 import type { StreamRecord } from '../../../core/stream.ts';
-import { compare } from '../known/content.ts';
-import { ContentSum } from '../known/content-sum.ts';
+import { compare, ContentSum } from '../known/content.ts';
 import { findKept } from '../known/kept-content.ts';
 import type { SavedStream } from '../known/stream.ts';
 import { tailBefore } from '../known/nul-runs.ts';

@@ -21,12 +21,13 @@ export async function finishDeleted(options: FinishOptions, reader: Reader): Pro
   while (copies.decide()) await setImmediate();
   const gone = [...knownFiles.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
   for (const file of gone)
-    if (file.disk.fd !== undefined && lagOf(file) > 0 && !isCopySoFar(file)) await finish(file, options, reader);
+    if (file.disk.fd !== undefined && lagOf(file) > 0 && !isCopySoFar(file, knownFiles))
+      await finish(file, options, reader);
 }
 
 /** All that it has is in a file that is there, from which the next start reads it. */
-function isCopySoFar({ isUndecided, disk: { failure } }: TrackedFile): boolean {
-  return isUndecided && !failure;
+function isCopySoFar(file: TrackedFile, knownFiles: KnownFiles): boolean {
+  return knownFiles.isUndecided(file) && !file.disk.failure;
 }
 
 async function finish(file: TrackedFile, options: FinishOptions, reader: Reader): Promise<void> {

@@ -6,7 +6,7 @@ import type { Stream } from '../known/stream.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
 import { offerBlock } from './offer.ts';
-import { resetInLine } from './split-line.ts';
+import { resetInLine } from './in-line.ts';
 
 /** Gives the lines, which are at the stream's position, the facts about the bytes after it. Throws system errors. */
 export function goOnInGroups(

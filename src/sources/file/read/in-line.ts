@@ -1,15 +1,21 @@
 /**
- * Whether the text at a place goes on with a line, or message, that began before it. The fields in such a rest cannot be hidden one by one, so it fares as
- * its beginning did.
+ * The way back into a line: whether the text at a place goes on with a line, or message, that began before it, and which part of it. The fields in
+ * such a rest cannot be hidden one by one, so it fares as its beginning did. Which part of a line that is sent in parts (`on_oversize: split`)
+ * comes next is not kept but found by cutting the line again from its beginning, so that a part has the same number whenever it is read.
  */
 import { hasOpenObjectLine } from '../../../core/bytes/object-text.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import type { Encoding } from '../../../parsers/text/encoding.ts';
+import type { WindowBlock } from '../../framing/byte-window.ts';
 import type { ObjectRules } from '../../framing/cut-object.ts';
-import { LINE_HEAD_BYTES } from '../../framing/long-line.ts';
+import type { Lines } from '../../framing/lines.ts';
+import { LINE_HEAD_BYTES, type SuspendedLine } from '../../framing/long-line.ts';
 import type { RestState } from '../../framing/rests.ts';
+import type { Stream } from '../known/stream.ts';
+import type { TrackedFile } from '../known/tracked-file.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
+import { headBefore, learnSaved } from './last-header.ts';
 
 /** A place in an open file. */
 export interface TextPlace {
@@ -97,4 +103,110 @@ function isBehindObject({ objects, encoding, fileSystem, fd, offset, startAt, be
     if (from === startAt) return beginsInLine || hasOpenObjectLine(encoding.decode(known));
   }
   return hasOpenObjectLine(encoding.decode(known));
+}
+
+/** What a stream's rests depend on. */
+export type StreamStart = Pick<Stream, 'startAt' | 'identity'>;
+
+/** Takes the lines to `offset` of the stream, as `reset` does, but as into the middle of a line's parts where it is one. Throws system errors. */
+export async function resetInLine(
+  lines: Lines,
+  fileSystem: FileSystem,
+  fd: number,
+  offset: number,
+  stream: StreamStart,
+): Promise<void> {
+  const { startAt, identity } = stream;
+  const before = Buffer.from(readBefore(fileSystem, fd, offset, TAIL_BYTES));
+  const head = headBefore(lines, fileSystem, fd, offset, stream);
+  const encoding = lines.encodingOf(head);
+  const beginsInLine = identity.beginsInLine === true;
+  const rest = restAt({ objects: lines.objects, encoding, fileSystem, fd, offset, startAt, beginsInLine });
+  const isInLine = offset > startAt && encoding.endingBytes(before, before.length) === 0;
+  const parts = isInLine && lines.splitsLines ? await countParts(lines, fileSystem, fd, offset, head, startAt) : 0;
+  if (parts > 0)
+    lines.resume(offset, { kind: 'split', parts, length: 0, recent: before, isObject: rest === true }, head);
+  else lines.reset(offset, before, head, rest);
+  learnSaved(lines, identity, offset);
+}
+
+/** Takes the lines to `offset` of the stream as `Lines.resume` does. Throws system errors. */
+export function resumeLine(
+  lines: Lines,
+  fileSystem: FileSystem,
+  fd: number,
+  offset: number,
+  stream: StreamStart,
+  line: SuspendedLine,
+): Buffer | undefined {
+  const kept = lines.resume(offset, line, headBefore(lines, fileSystem, fd, offset, stream));
+  learnSaved(lines, stream.identity, offset);
+  return kept;
+}
+
+/** Parts of the line around `offset` that end there or before; 0 where none ends just there. */
+async function countParts(
+  lines: Lines,
+  fileSystem: FileSystem,
+  fd: number,
+  offset: number,
+  head: Buffer,
+  startAt: number,
+): Promise<number> {
+  let position = findLineStart(fileSystem, fd, offset, offset, lines.encodingOf(head), startAt);
+  lines.reset(position, Buffer.alloc(0), head);
+  while (lines.offset < offset) {
+    const count = await fileSystem.read(fd, lines.free(), position);
+    if (count === 0) return 0;
+    lines.commit(count);
+    position += count;
+    while (lines.offset < offset && lines.next());
+  }
+  const line = lines.offset === offset ? lines.long.suspend() : undefined;
+  return line?.kind === 'split' ? line.parts : 0;
+}
+
+/**
+ * The bytes `[from, to)` as a part of a line that goes on after them; undefined for whole lines, or an unfinished one. The lines must be
+ * reset after that.
+ */
+export async function readPart(
+  lines: Lines,
+  fileSystem: FileSystem,
+  fd: number,
+  from: number,
+  to: number,
+  stream: StreamStart,
+): Promise<WindowBlock | undefined> {
+  if (!lines.splitsLines) return undefined;
+  const last = readBefore(fileSystem, fd, to, TAIL_BYTES);
+  if (lines.encodingOf(readHead(fileSystem, fd, lines.headBytes)).endingBytes(last, last.length) > 0) return undefined;
+  await resetInLine(lines, fileSystem, fd, from, stream);
+  for (let position = from; ;) {
+    const count = await fileSystem.read(fd, lines.free(), position);
+    if (count === 0) return undefined;
+    lines.commit(count);
+    position += count;
+    const block = lines.next();
+    if (block) return lines.offset === to ? block : undefined;
+  }
+}
+
+/** The line over the limit in which an earlier turn of the file ended, unless the open file was cut back into it since. Throws system errors. */
+export function stillSuspended(fileSystem: FileSystem, { stream, disk }: TrackedFile): SuspendedLine | undefined {
+  const { suspended } = stream;
+  if (!suspended) return undefined;
+  const { recent, length } = suspended;
+  if (!readBefore(fileSystem, disk.fd!, stream.offset + length, recent.length).equals(recent))
+    stream.suspended = undefined;
+  return stream.suspended;
+}
+
+/** Reads the kept beginning of the line back: another turn read it first. */
+export async function refill(fileSystem: FileSystem, file: TrackedFile, kept: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < kept.length;) {
+    const count = await fileSystem.read(file.disk.fd!, kept.subarray(at), position + at);
+    if (count === 0) throw new Error('file was truncated while a long line was read');
+    at += count;
+  }
 }

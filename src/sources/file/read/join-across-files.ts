@@ -17,6 +17,7 @@ import type { FileSystem } from '../scan/file-system.ts';
 import type { Copies } from '../act/copies.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import type { NulGaps } from '../known/nul-gap.ts';
+import type { RotationChain } from '../known/rotation-chain.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import { compare, isUntouched } from '../known/content.ts';
 import { findNulRun } from '../known/nul-runs.ts';
@@ -30,6 +31,7 @@ export interface ContinueOptions {
   readonly knownFiles: KnownFiles;
   readonly descriptors: OpenFiles;
   readonly gaps: NulGaps;
+  readonly chain: RotationChain;
   readonly copies: Copies;
   readonly clock: Clock;
   /** After this long, an event that nothing follows is over. */
@@ -66,10 +68,11 @@ export async function continueEvent(
   file: TrackedFile,
   isFinal: boolean,
 ): Promise<OpenEvent | undefined> {
-  const { lines } = options;
+  const { lines, chain } = options;
   const own = lines.waiting.length;
   const parts: JoinedPart<TrackedFile>[] = [];
-  for (let next = file.after; next; next = lines.endsInOpenEvent ? next.after : undefined) {
+  for (const next of chain.followers(file)) {
+    if (parts.length > 0 && !lines.endsInOpenEvent) break;
     const read = await readPart(options, next);
     // Nothing of it is known; what was read of those before it may not be all.
     if (!read) return isFinal ? giveJoined(lines, own, parts, own) : undefined;
@@ -210,11 +213,6 @@ export async function offerJoined(
     stats.readBytes += each.length;
   }
   countLongLine(stats, block);
-}
-
-/** The files that go on with the file, in their order. */
-export function followers(file: TrackedFile): TrackedFile[] {
-  return file.after ? [file.after, ...followers(file.after)] : [];
 }
 
 /** The lane does not take what it is offered of a file that was given up meanwhile: nobody else counts it. */

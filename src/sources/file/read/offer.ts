@@ -1,4 +1,4 @@
-/** Hands a window's block to the lane as a block of a file's stream. */
+/** Whoever shares a window reads into it in turns, and hands its blocks to the lane as blocks of a file's stream. */
 import type { Block, Lane } from '../../../core/block.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import type { Stream } from '../known/stream.ts';
@@ -17,5 +17,16 @@ export async function offerBlock(
     await lane.accept({ ...block, stream: stream.id!, shape: stream.shape, readAtMs });
   } catch (error) {
     throw new LaneRefusal('lane refused', { cause: error });
+  }
+}
+
+/** One piece of work after the other, in the order they were asked for: what shares a window must not meet in it. */
+export class SerialQueue {
+  #last: Promise<unknown> = Promise.resolve();
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
   }
 }

@@ -14,31 +14,29 @@ import { contentSum } from '../../../kernel/content-sum.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import { streamBytesIn, streamBytesOf } from '../../framing/lines.ts';
 import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
-import { sumRead } from '../known/content-sum.ts';
+import { sumRead, compare, fingerprintOfText, isUntouched, mayGrow } from '../known/content.ts';
 import type { Generations } from '../act/generations.ts';
-import type { RotationChain } from '../known/rotation-chain.ts';
+import type { CopyMatcher } from '../observe/copy-matcher.ts';
+import { isBegunAnew } from '../observe/observe-file.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
-import { compare, fingerprintOfText, isUntouched, mayGrow } from '../known/content.ts';
 import { findNulRun } from '../known/nul-runs.ts';
 import { NO_NULS, type NulRange } from '../known/stream.ts';
 import type { Notices } from '../scan/notices.ts';
-import { LaneRefusal, offerBlock } from './offer.ts';
+import { LaneRefusal, offerBlock, type SerialQueue } from './offer.ts';
 import { nothingBefore } from '../known/kept-content.ts';
 import type { LineEnds } from './line-ends.ts';
 import { goOnInGroups, keepLines, readOnTo } from './groups.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
-import { followers, loseOffered, offerJoined, continueEvent, type ContinueOptions } from './join-across-files.ts';
+import { loseOffered, offerJoined, continueEvent, type ContinueOptions } from './join-across-files.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
 import { noteCharset, noteCutLine } from './reader-notices.ts';
-import { resetInLine, resumeLine } from './split-line.ts';
-import { refill, stillSuspended } from './suspended-line.ts';
+import { resetInLine, resumeLine, refill, stillSuspended } from './in-line.ts';
 import { endedInNuls, isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
-import type { SerialQueue } from './serial-queue.ts';
 
 export interface ReaderOptions extends Losing, ContinueOptions {
   readonly generations: Generations;
+  readonly matcher: CopyMatcher;
   readonly identities: StreamIdentities;
-  readonly chain: RotationChain;
   readonly lane: Lane;
   readonly streams: StreamStore;
   readonly notices: Notices;
@@ -89,15 +87,16 @@ export class Reader {
 
   /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
   #prepare(file: TrackedFile): TrackedFile | undefined {
-    const { fileSystem, knownFiles, descriptors, identities, gaps, chain, generations, copies, streams, lines, clock } =
+    const { fileSystem, knownFiles, descriptors, identities, gaps, chain, generations, matcher, copies, streams } =
       this.#options;
+    const { lines, clock } = this.#options;
     // While this turn waited, the file may have been deleted, and its other reader have begun.
-    if (file.isBusy || file.isUndecided || isDetached(file) || !descriptors.open(file)) return undefined;
+    if (file.isBusy || knownFiles.isUndecided(file) || isDetached(file) || !descriptors.open(file)) return undefined;
     const stat = fileSystem.fstat(file.disk.fd!);
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
     const isSame =
       compare(fileSystem, file.disk.fd!, stat.size, file.stream, head) === 'same' &&
-      !generations.isBegunAnew(file, stat.size);
+      !isBegunAnew(file, stat.size, matcher);
     let current = isSame ? file : generations.renew(file);
     if (current === file) gaps.noteSize(file, stat.size);
     if (current.stream.acceptedTo > current.stream.offset && current.size > current.stream.offset)
@@ -133,7 +132,7 @@ export class Reader {
   }
 
   async #read(file: TrackedFile): Promise<boolean> {
-    const { lines, fileSystem, gaps, generations, lineEnds } = this.#options;
+    const { lines, fileSystem, gaps, generations, chain, lineEnds } = this.#options;
     const begin = file.stream.offset;
     const kept = readOnTo(lines, fileSystem, file.disk.fd!, file.stream);
     const suspended = kept === undefined ? stillSuspended(fileSystem, file) : undefined;
@@ -192,7 +191,8 @@ export class Reader {
     // Behind NULs that it passed over it found nothing more.
     const isBehindNuls = position === file.stream.nuls.last.to;
     if (nuls?.kind !== 'end' && nuls?.kind !== 'more' && !isBehindNuls) file.stream.nuls.last = NO_NULS;
-    if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position, end, nulsBefore);
+    if (isAtEnd && lines.endsInOpenEvent && chain.followers(file).length > 0)
+      return this.#endEvent(file, position, end, nulsBefore);
     const isFinal = file.flushLineAt === Infinity || file.passNulsAt >= 0;
     const flush =
       position <= file.flushLineAt
@@ -227,7 +227,7 @@ export class Reader {
   /** The file ends in an event that is open, and another one goes on with it. */
   async #endEvent(file: TrackedFile, position: number, end: number, nulsBefore: NulRange): Promise<false> {
     const { generations, chain } = this.#options;
-    const files = followers(file);
+    const files = chain.followers(file);
     for (const each of files) each.isBusy = true;
     try {
       noteSize(file, end);
@@ -240,8 +240,7 @@ export class Reader {
       else await offerJoined(this.#options, file, event);
       file.stream.hasOpenEvent = false;
       if (end < file.size) generations.noteCut(file, end, nulsBefore);
-      for (const each of files)
-        if (each === file.after || each.stream.offset > each.stream.startAt) chain.release(each);
+      for (const each of files) if (each === files[0] || each.stream.offset > each.stream.startAt) chain.release(each);
       return false;
     } finally {
       for (const each of files) each.isBusy = false;

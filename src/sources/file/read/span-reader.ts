@@ -8,14 +8,13 @@ import { LONGEST_BOM_BYTES, type WindowBlock } from '../../framing/byte-window.t
 import type { Lines } from '../../framing/lines.ts';
 import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
 import { offerGroups } from './groups.ts';
-import { LaneRefusal, offerBlock } from './offer.ts';
+import { LaneRefusal, offerBlock, type SerialQueue } from './offer.ts';
 import { giveJoined, markOf } from './join-across-files.ts';
 import { readsOf } from './reads-of.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import { readHead } from '../scan/peek.ts';
-import { readPart, resetInLine } from './split-line.ts';
+import { readPart, resetInLine } from './in-line.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
-import type { SerialQueue } from './serial-queue.ts';
 import { isMountAway } from '../scan/locate.ts';
 import { findNulRun, findNulsEnd } from '../known/nul-runs.ts';
 import { GAP_BYTES } from '../limits.ts';

@@ -114,6 +114,10 @@ export class Finder {
     return !this.#isExcluded(path) && this.#rules.some(({ rule }) => rule.matches(path));
   }
 
+  placeOf(path: string): 'matched' | 'aside' {
+    return this.matches(path) ? 'matched' : 'aside';
+  }
+
   isExcluded(path: string): boolean {
     return this.#isExcluded(path);
   }

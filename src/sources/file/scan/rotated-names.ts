@@ -4,7 +4,7 @@
 import type { Dirent } from 'node:fs';
 import { codeOf } from '../../../core/errors.ts';
 import { type FileSystem, pathIn } from './file-system.ts';
-import { type FoundFile, parentOf } from './finder.ts';
+import { type Finder, type FoundFile, parentOf } from './finder.ts';
 import { trimEndOf } from '../../../core/text/trim-end.ts';
 
 /** `.1`, `-20261121`, `.2026-11-21T10:00`, `.old`: what logrotate and applications append. */
@@ -15,6 +15,12 @@ const COMPRESSED = /\.(?:gz|zst|bz2|xz)$/;
 export interface FirstPlace {
   readonly firstPath: string;
   readonly realPath: string;
+}
+
+/** No glob matches the path, and rotation may have made it of the other one; or it is that one, and no link leads there any more. */
+export function isRotatedFrom(path: string, { firstPath, realPath }: FirstPlace, finder: Finder): boolean {
+  const isOne = path === realPath || isRotatedName(path, firstPath) || isRotatedName(path, realPath);
+  return isOne && !finder.matches(path) && !finder.isExcluded(path);
 }
 
 /** True for `a.log.1` and `a.log-20261121` beside `a.log`. */

@@ -2,7 +2,7 @@
 import { type Fault, alone, method, withRotated } from './fault.ts';
 
 type Content = typeof import('../../../../../src/sources/file/known/content.ts');
-type CopyMatcher = typeof import('../../../../../src/sources/file/observe/copy-matcher.ts');
+type CopyCandidates = typeof import('../../../../../src/sources/file/known/copy-candidate.ts');
 type SavedFiles = typeof import('../../../../../src/sources/file/observe/saved-files.ts');
 type ObserveFile = typeof import('../../../../../src/sources/file/observe/observe-file.ts');
 type TrackedFiles = typeof import('../../../../../src/sources/file/known/tracked-file.ts');
@@ -170,11 +170,11 @@ export const contentFaults: readonly Fault[] = [
     include: withRotated,
     schedule: 'copy that was looked at before its original was known was read again',
     hooks: {
-      'sources/file/observe/copy-matcher.ts#basesOf':
-        (): CopyMatcher['basesOf'] =>
+      'sources/file/known/copy-candidate.ts#basesOf':
+        (): CopyCandidates['basesOf'] =>
         ({ disk: { path } }) => [path],
-      'sources/file/observe/copy-matcher.ts#isNamedAfter':
-        (): CopyMatcher['isNamedAfter'] =>
+      'sources/file/known/copy-candidate.ts#isNamedAfter':
+        (): CopyCandidates['isNamedAfter'] =>
         (path, { disk }) =>
           path !== disk.path && path.startsWith(disk.path),
     },

@@ -11,10 +11,12 @@ type Identities = typeof import('../../../../../src/sources/file/known/stream-id
 type MissedRotations = typeof import('../../../../../src/sources/file/act/missed-rotations.ts');
 type Locate = typeof import('../../../../../src/sources/file/scan/locate.ts');
 type Maintenance = typeof import('../../../../../src/sources/file/known/maintenance.ts');
+type ObserveFile = typeof import('../../../../../src/sources/file/observe/observe-file.ts');
 type ObserveScan = typeof import('../../../../../src/sources/file/observe/observe-scan.ts');
 type Offer = typeof import('../../../../../src/sources/file/read/offer.ts');
 type PollingRoom = typeof import('../../../../../src/sources/file/polling.ts');
-type StreamOf = Parameters<Copies['Copies']['prototype']['name']>[0]['stream'];
+type TrackedFile = Parameters<Copies['Copies']['prototype']['name']>[0];
+type StreamOf = TrackedFile['stream'];
 
 const KEEP_OPEN_MS = 10_000;
 const OFFER = 'sources/file/read/offer.ts#offerBlock';
@@ -156,14 +158,15 @@ export const followingFaults: readonly Fault[] = [
     include: withRotated,
     schedule: 'file that is truncated while the lane is taking its first lines, and begins alike, begins anew',
     hooks: {
-      'sources/file/act/generations.ts#Generations': (Real: Generations['Generations']): Generations['Generations'] =>
-        method(Real, 'current', (_, current, file) => {
+      'sources/file/observe/observe-file.ts#lookAtContent':
+        (real: ObserveFile['lookAtContent']): ObserveFile['lookAtContent'] =>
+        (file, options) => {
           const { offeredBytes } = file.stream;
           file.stream.offeredBytes = 0;
-          const now = current(file);
+          const seen = real(file, options);
           file.stream.offeredBytes = offeredBytes;
-          return now;
-        }),
+          return seen;
+        },
     },
   },
   {
@@ -183,11 +186,20 @@ export const followingFaults: readonly Fault[] = [
           }
         }),
       'sources/file/act/generations.ts#Generations': (Real: Generations['Generations']): Generations['Generations'] =>
-        method(Real, 'renew', (self, renew, file, isTruncated) => {
-          const next = renew(file, isTruncated);
-          if (isApplying) self.changed.delete(next);
-          return next;
-        }),
+        class extends Real {
+          readonly #known: ConstructorParameters<Generations['Generations']>[0]['knownFiles'];
+
+          constructor(options: ConstructorParameters<Generations['Generations']>[0]) {
+            super(options);
+            this.#known = options.knownFiles;
+          }
+
+          override renew(...given: Parameters<InstanceType<Generations['Generations']>['renew']>): TrackedFile {
+            const next = super.renew(...given);
+            if (isApplying) this.#known.changed.delete(next);
+            return next;
+          }
+        },
       'sources/file/act/copies.ts#Copies': (Real: Copies['Copies']): Copies['Copies'] =>
         method(Real, 'name', (_, name, file) => !isApplying && name(file)),
     },

@@ -2,7 +2,7 @@
 import { LINKS } from '../events.ts';
 import { type Fault, method } from './fault.ts';
 
-type CopyMatcher = typeof import('../../../../../src/sources/file/observe/copy-matcher.ts');
+type CopyCandidates = typeof import('../../../../../src/sources/file/known/copy-candidate.ts');
 type KnownFiles = (typeof import('../../../../../src/sources/file/known/known-files.ts'))['KnownFiles'];
 type RotatedNames = typeof import('../../../../../src/sources/file/scan/rotated-names.ts');
 type SavedFiles = (typeof import('../../../../../src/sources/file/observe/saved-files.ts'))['SavedFiles'];
@@ -34,8 +34,8 @@ export const linkFaults: readonly Fault[] = [
     include: LINKS,
     schedule: 'copy of a target is looked for beside the target',
     hooks: {
-      'sources/file/observe/copy-matcher.ts#basesOf':
-        (): CopyMatcher['basesOf'] =>
+      'sources/file/known/copy-candidate.ts#basesOf':
+        (): CopyCandidates['basesOf'] =>
         ({ stream: { firstPath }, disk: { path } }) =>
           path.startsWith(firstPath) ? [firstPath] : [firstPath, path],
     },
