@@ -123,10 +123,17 @@ const asLine = (text: string): string => {
 };
 
 function transformSubjects(name: string, transform: string): Subject[] {
-  return stagesOf(transform).map((stage, n) => ({
-    name: `${name}: ${transform} (${['over bytes', 'over values', 'over objects'][n]})`,
-    run: (text) => outcomeOf(stage, [asLine(text)]),
-  }));
+  const stages = stagesOf(transform);
+  const subject = (way: string, run: (line: string) => unknown): Subject => ({
+    name: `${name}: ${transform} (${way})`,
+    run: (text) => run(asLine(text)),
+  });
+  return [
+    ...stages.map((stage, n) =>
+      subject(['over bytes', 'over values', 'over objects'][n]!, (line) => outcomeOf(stage, [line])),
+    ),
+    subject('over bytes where the kernel wrote them', (line) => outcomeOf(stages[0]!, [line], 'accepted')),
+  ];
 }
 
 function functionSubjects(spec: ScalarFunction): Subject[] {

@@ -42,6 +42,8 @@ function keysAt(p: usize, quotes: v128, mask: v128, start: v128): v128 {
 export function findWanted(p: usize, first: u8, second: u8): bool {
   memory.fill(found, 0, 4 * MOST_SLOTS);
   const begin = ++p;
+  // No bracket opens before it: each byte is looked at once, however often a name comes.
+  let looked = begin;
   // One comparison for both: by the bits that they have in common.
   const mask = i8x16.splat(~(first ^ second));
   const start = i8x16.splat(first & ~(first ^ second));
@@ -76,7 +78,9 @@ export function findWanted(p: usize, first: u8, second: u8): bool {
       while (found) {
         const at = p + <usize>ctz<u64>(found);
         found &= found - 1;
-        if (noteKey(at) && (load<u8>(at - 1) == 0x5c || holdsOpening(begin, at))) return false;
+        if (!noteKey(at)) continue;
+        if (load<u8>(at - 1) == 0x5c || holdsOpening(looked, at)) return false;
+        looked = at;
       }
       if (end) {
         behindEvent = p + <usize>ctz<u64>(end) + 1;
