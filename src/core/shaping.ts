@@ -40,7 +40,7 @@ export interface Shaped {
   readonly sent: Uint32Array;
   /** Places in UNSENT. */
   readonly unsent: Uint8Array;
-  /** The same of all events at once, where the shaper knows it without a look at each. */
+  /** Totals over all events, where they are known without a walk. */
   readonly all?: AllSent;
   /** In the order of their events. */
   readonly withheld: readonly Withheld[];

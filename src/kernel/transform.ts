@@ -62,7 +62,7 @@ const OUTPUT_AT = UNSENT_AT + MOST_EVENTS;
 const OUTPUT_END = REGIONS_AT - KERNEL_SLACK_BYTES;
 /** Bytes of events that are copied in at a time. */
 export const TRANSFORM_INPUT_BYTES = 128 * 1024;
-/** Behind what a kernel's memory has for it. */
+/** Copies of events start behind the kernel's reserved memory. */
 const INPUT_AT = REGIONS_AT;
 const STOPS = ['end', 'values', 'full'] as const;
 

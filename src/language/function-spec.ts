@@ -1,6 +1,6 @@
 /**
- * The entries of the tables of functions: names, arguments and result, and the line in the documentation. A function is one entry in one of
- * the tables beside this file. Each back end has its own table from the same names to how it computes them.
+ * The entries of the tables of functions: names, arguments and result, and the line in the documentation. A function is one entry in
+ * `functions/<topic>/spec.ts`. Each back end has its own table from the same names to how it computes them.
  */
 import type { Constant, Type } from './types.ts';
 

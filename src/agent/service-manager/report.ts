@@ -14,7 +14,7 @@ export interface ReportOptions {
 
 /** Starts reporting; returns the function that stops it. */
 export function startReporting({ manager, observe, overdue }: ReportOptions): () => void {
-  // The line is computed from every file: not for nobody.
+  // Computing the line walks every file: skip it when nobody reads it.
   if (manager === NO_SERVICE_MANAGER) return () => {};
   const show = (): void => manager.status(statusLine(observe()));
   const timers = [setInterval(show, STATUS_EVERY_MS)];

@@ -60,7 +60,10 @@ const bufferTable = {
 } satisfies Table;
 
 const batchField = field(group(batchTable), { default: '{}', doc: 'when a batch is full' });
-const retryField = field(group(retryTable), { default: '{}', doc: 'of 429, 408, 5xx, network errors and timeouts' });
+const retryField = field(group(retryTable), {
+  default: '{}',
+  doc: 'of 429, 430, 408, 5xx, network errors and timeouts',
+});
 /** `doc` says until when it holds events. */
 export const bufferField = (doc: string) => field(group(bufferTable), { default: '{}', doc });
 

@@ -1,4 +1,4 @@
-/** What a stage made of accepted events that were all shaped at once: tables by event, in memory that is used again. */
+/** The output of a stage that shaped all accepted events in one call: tables by event, in reused memory. */
 import type { AllSent } from '../../core/shaping.ts';
 import type { TransformRun } from '../../kernel/transform.ts';
 import { ByteWriter } from '../../core/bytes/byte-writer.ts';

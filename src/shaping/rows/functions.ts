@@ -1,4 +1,4 @@
-/** How each function of the language is computed of a row, and which a transform does not have. */
+/** Finds what computes each function of a row (`language/functions/<topic>/rows.ts`), and lists those that a transform refuses. */
 import type { NameOnlyIn, ScalarName } from '../../language/functions/table.ts';
 import type { Build } from './call/call.ts';
 import { FUNCTIONS_ROWS } from './topics.ts';

@@ -1,4 +1,4 @@
-/** How each function of the language becomes SQL, and which a query does not have. */
+/** Finds the SQL of each function (`language/functions/<topic>/sql.ts`), and lists the functions that a query refuses. */
 import type { NamedFunction } from '../../../language/function-spec.ts';
 import { AGGREGATES_SQL } from '../../../language/functions/aggregates/sql.ts';
 import type { AggregateName, NameOnlyIn, ScalarName } from '../../../language/functions/table.ts';
