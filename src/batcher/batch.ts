@@ -1,7 +1,7 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
 import type { Block, Region, Span, StreamRange } from '../core/block.ts';
 import { MAX_SPAN_GROUPS, MAX_SPAN_READS } from './limits.ts';
-import { keyFrom } from '../core/sink.ts';
+import { keyFrom } from '../core/send/parts.ts';
 import { addSums, NO_TAIL, tailOf } from '../core/sums.ts';
 import type { StoredBatch, StoredSpan } from '../state/database/stored-batch.ts';
 import { groupsIn, positionsOf, streamRange, streamTail, sumOf } from './block-events.ts';

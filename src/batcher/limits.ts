@@ -4,8 +4,6 @@
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 /** Runs of events with the same fate in one batch, where a transform filters some. */
 export const MAX_FATE_RUNS = 50_000;
-/** Requests beyond the first that finding the events at fault in one batch may cost. */
-export const MAX_EXTRA_REQUESTS = 64;
 /** A batch of more parts is cut no further, but for the smallest part, while the service answers 403 and stores nothing: its token may be refused. */
 export const MAX_BLIND_PARTS = 16;
 /** An event that the service forbids alone is a dead letter where it does so again after this long. */
@@ -14,8 +12,6 @@ export const FORBIDDEN_APART_MS = 60_000;
 export const PARKED_BYTES = 4096;
 /** At a stop without possible loss, do not wait for a service that refuses and stored nothing for this long. */
 export const HOPELESS_AFTER_MS = 5000;
-/** How long it is remembered in which encoding an address stores bodies. */
-export const ENCODINGS_KNOWN_MS = 86_400_000;
 /** Batches that a sink's disk buffer writes at a time: half of the thread pool, since each may wait for a slow disk. */
 export const MAX_SPOOL_WRITES = 2;
 /** The log says this often at most that a disk buffer is full. */

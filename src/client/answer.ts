@@ -23,7 +23,7 @@ function messageIn(body: string): string {
   return typeof message === 'string' ? message : '';
 }
 
-/** Undefined for what is no JSON; a number, text or list has none of the names that an object has. */
+/** Undefined for invalid JSON; a number, text or list has none of the names that an object has. */
 export function parseJson(text: string): Readonly<Record<string, unknown>> | null | undefined {
   try {
     return JSON.parse(text) as Readonly<Record<string, unknown>> | null;

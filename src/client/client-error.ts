@@ -1,5 +1,6 @@
 /** What the client throws when the service refuses, cannot be reached, or answers with something else. */
 import { TailraceError } from '../core/errors.ts';
+import type { Outcome } from '../core/sink.ts';
 
 export type ClientErrorCode =
   | 'E_UNAUTHORIZED'
@@ -13,6 +14,12 @@ export type ClientErrorCode =
   | 'E_TIMEOUT'
   | 'E_BAD_ANSWER';
 
+/**
+ * What the answer to a request that stores events means, as to the agent (docs/delivery.md): the same again later, nothing for now, its
+ * halves, or ever smaller parts to find the refused events.
+ */
+export type IngestRefusal = Exclude<Outcome['kind'], 'delivered' | 'partial'>;
+
 export interface ClientErrorOptions {
   readonly method: string;
   readonly url: string;
@@ -23,6 +30,7 @@ export interface ClientErrorOptions {
   readonly systemCode?: string;
   readonly fix?: string | undefined;
   readonly cause?: unknown;
+  readonly refusal?: IngestRefusal | undefined;
 }
 
 export class ClientError extends TailraceError {
@@ -35,18 +43,21 @@ export class ClientError extends TailraceError {
   readonly status: number;
   readonly body: unknown;
   readonly systemCode: string;
+  /** Undefined where the request was to store no events. */
+  readonly refusal: IngestRefusal | undefined;
   /** The message without method and address. */
   readonly what: string;
 
   /** `what` follows the method and the address in the message. */
   constructor(code: ClientErrorCode, what: string, options: ClientErrorOptions) {
-    const { method, url, status = 0, body, systemCode = '', fix, cause } = options;
+    const { method, url, status = 0, body, systemCode = '', fix, cause, refusal } = options;
     super(code, `${method} ${url}: ${what}`, { fix, ...(cause !== undefined && { cause }) });
     this.method = method;
     this.url = url;
     this.status = status;
     this.body = body;
     this.systemCode = systemCode;
+    this.refusal = refusal;
     this.what = what;
   }
 }

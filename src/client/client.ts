@@ -253,6 +253,7 @@ function ingestRequest(
     },
     body,
     repeatable: how.idempotencyKey === undefined ? 'no' : 'keyed',
+    stores: true,
     edge: true,
     signal: how.signal,
   };

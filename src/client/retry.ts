@@ -31,20 +31,27 @@ export const triesOf = (repeatable: Repeatable): number =>
 /** The connection broke while the answer was awaited. */
 const CUT_OFF = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** `hasAnswered`: the service has answered this client before, so that a refused connection is a passing one. */
+/** Facts about the service at an address. */
+export interface KnownService {
+  /** It has answered this client before, so that a refused connection is a passing one. */
+  hasAnswered: boolean;
+  /** It has stored events, so that an answer of another kind is a passing one, as of a proxy. */
+  hasStored: boolean;
+}
+
+/** Events are sent again where the agent sends them again, but for a failure that will not pass: somebody waits. */
 export function isRetriable(
-  { code, status, systemCode }: ClientError,
+  { code, status, systemCode, refusal }: ClientError,
   repeatable: Repeatable,
-  hasAnswered: boolean,
+  { hasAnswered, hasStored }: KnownService,
 ): boolean {
   // Over the limit nothing was done, whatever was asked.
   if (code === 'E_RATE_LIMITED') return true;
-  if (repeatable === 'no') return false;
-  if (status >= 500) return status !== 501;
-  if (repeatable === 'read') return CUT_OFF.has(systemCode);
-  return (
-    status === 408 || code === 'E_TIMEOUT' || (code === 'E_CONNECTION' && (hasAnswered || CUT_OFF.has(systemCode)))
-  );
+  if (repeatable === 'no' || status === 501) return false;
+  if (repeatable === 'read') return status >= 500 || CUT_OFF.has(systemCode);
+  if (refusal !== 'retry') return false;
+  if (code === 'E_CONNECTION') return hasAnswered || CUT_OFF.has(systemCode);
+  return status === 408 || status >= 500 || code === 'E_TIMEOUT' || hasStored;
 }
 
 const BACKOFF = { initialBackoffMs: CLIENT_FIRST_WAIT_MS, maxBackoffMs: CLIENT_LAST_WAIT_MS };

@@ -24,3 +24,7 @@ export const SERVICE_STRING_BYTES = 1024 * 1024;
 export const MAX_CSV_COLUMNS = 1024;
 /** Longest wait for a connection. */
 export const MAX_CONNECT_MS = 10_000;
+/** Requests beyond the first that finding the events at fault in one batch may cost. */
+export const MAX_EXTRA_REQUESTS = 64;
+/** How long it is remembered in which encoding an address stores bodies. */
+export const ENCODINGS_KNOWN_MS = 86_400_000;

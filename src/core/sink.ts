@@ -1,5 +1,4 @@
 /** A sink as the batcher sees it: it sends one request and classifies the answer. It never retries and never waits. */
-import { hash } from 'node:crypto';
 
 /**
  * Results of a request besides its events, by the name of a metric that the sink's type declares: added up if the name ends in `_total`,
@@ -155,28 +154,6 @@ export interface DeadLetter {
 }
 
 export type DeadLetterReason = 'rejected' | 'too_large' | 'unresolved' | 'expired' | 'transform_failed';
-
-/** Events `[first, first + count)` of the batch, to be sent under `key`. */
-export interface Part {
-  readonly first: number;
-  readonly count: number;
-  readonly key: string;
-}
-
-/** The halves of a part of at least two events: the same events keep the same key over retries and restarts. */
-export function halvesOf(part: Part): [left: Part, right: Part] {
-  const half = Math.floor(part.count / 2);
-  return [childOf(part, part.first, half), childOf(part, part.first + half, part.count - half)];
-}
-
-function childOf(parent: Part, first: number, count: number): Part {
-  return { first, count, key: keyFrom([parent.key, first, count]) };
-}
-
-/** A key of 32 hex digits that differs when the values do. */
-export function keyFrom(values: readonly unknown[]): string {
-  return hash('sha256', JSON.stringify(values), 'hex').slice(0, 32);
-}
 
 /** The place of each failure among the events of its request: by `index`, else by a time that only one of them has; undefined where neither tells. */
 export function placesOf(events: readonly Buffer[], failures: readonly NamedFailure[]): (number | undefined)[] {

@@ -1,7 +1,8 @@
 /** A delivery whose sink answers as the test asks, with a stopped clock and a record of all that happened, in order. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
-import type { DeadLetter, Parcel, Part, SendResult } from '../../src/core/sink.ts';
+import type { DeadLetter, Parcel, SendResult } from '../../src/core/sink.ts';
+import type { RequestPart } from '../../src/core/send/parts.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import { TailraceError } from '../../src/core/errors.ts';
@@ -51,7 +52,7 @@ export class DeliveryRig extends SinkRig {
           this.#refuse();
           this.trace.push(`commit ${batches.map(({ key }) => this.nameOf(key)).join(',')}`);
         },
-        commitParts: (batch: Batch, parts: readonly Part[]) => {
+        commitParts: (batch: Batch, parts: readonly RequestPart[]) => {
           this.#refuse();
           this.trace.push(
             `parts of ${this.nameOf(batch.key)}: ${parts.map(({ first, count }) => `${first}+${count}`).join(' ')}`,

@@ -57,7 +57,7 @@ test('run loads nothing of the client commands', async () => {
   expect(fake.events.get('logs')).toHaveLength(1);
   // What it shares with the sink are a few pure functions.
   expect(loaded.filter((file) => /^src\/(cli\/client|client)\//.test(file)).sort()).toEqual(words`
-    src/client/answer.ts src/client/failure.ts src/client/ingest/event-bytes.ts
+    src/client/answer.ts src/client/classify.ts src/client/failure.ts src/client/ingest/event-bytes.ts
     src/client/ingest/split-lines.ts src/client/paths.ts
   `);
 });

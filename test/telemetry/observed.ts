@@ -1,6 +1,6 @@
 /** What an agent with one source and one sink would show, for tests of telemetry. */
 import { Histograms } from '../../src/telemetry/delivery-stats.ts';
-import { ingestFacts } from '../../src/sinks/ingest/classify.ts';
+import { ingestFacts } from '../../src/client/classify.ts';
 import type { SinkHistograms } from '../../src/telemetry/metrics.ts';
 import type { Observed, ObservedSink, ObservedSource } from '../../src/telemetry/observed.ts';
 

@@ -1,5 +1,5 @@
 /** Makes the sinks and sources of a running agent from what they share: kernel memory, transforms, state and clock. */
-import { AddressEncodings } from '../../batcher/encoding/encoding-choice.ts';
+import { AddressEncodings } from '../../core/send/encoding-choice.ts';
 import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { messageOf } from '../../core/errors.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Batcher } from '../../batcher/fill/batcher.ts';
 import type { Accounting } from '../../batcher/accounting.ts';
-import type { AddressEncodings } from '../../batcher/encoding/encoding-choice.ts';
+import type { AddressEncodings } from '../../core/send/encoding-choice.ts';
 import { Delivery } from '../../batcher/send/delivery.ts';
 import { BatchQueue, type QueueSettings } from '../../batcher/queue.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';

@@ -1,5 +1,5 @@
 /** Sends the batches of one sink's queue: each is committed (store.ts), sent by dispatch.ts, and where it is refused goes through refusals.ts (splits, dead letters). */
-import type { Part } from '../../core/sink.ts';
+import type { RequestPart } from '../../core/send/parts.ts';
 import type { Batch } from '../batch.ts';
 import { type DeliveryStats, newDeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
@@ -7,7 +7,7 @@ import { type Dropped, type Persist, persist, Preparation, storeOf } from '../st
 import { whenAborted } from '../../core/time/clock.ts';
 import { HOPELESS_AFTER_MS, PARKED_BYTES } from '../limits.ts';
 import type { BatchQueue } from '../queue.ts';
-import { EncodingChoice } from '../encoding/encoding-choice.ts';
+import { EncodingChoice } from '../../core/send/encoding-choice.ts';
 import { Dispatch } from './dispatch.ts';
 import { probeAfterForbidden } from './forbidden.ts';
 import { Parked } from './parked.ts';
@@ -73,7 +73,7 @@ export class Delivery {
   }
 
   /** Takes a closed batch. One that was restored brings its key, and its parts where it was split. */
-  enqueue(batch: Batch, parts?: readonly Part[]): void {
+  enqueue(batch: Batch, parts?: readonly RequestPart[]): void {
     if (parts) this.#shipments.set(batch, new Shipment(batch, parts));
     this.queue.note(batch, 'queue');
   }
@@ -104,7 +104,7 @@ export class Delivery {
   }
 
   /** The parts still to be sent of a batch that was split; undefined for one that is whole. */
-  partsOf(batch: Batch): readonly Part[] | undefined {
+  partsOf(batch: Batch): readonly RequestPart[] | undefined {
     const shipment = this.#shipments.get(batch);
     return shipment && !shipment.isWhole ? shipment.parts : undefined;
   }
@@ -168,6 +168,7 @@ export class Delivery {
       storeOf(this.#options.stores, batch).evict(batch);
       if (!shipment?.wait) return this.queue.note(batch, 'give_back');
       batch.payload.leaveSlot(this.#options.budget, PARKED_BYTES);
+      shipment.hasWaited = true;
       this.parked.add(batch, shipment.wait);
     } else if (this.queue.sending.length === 0) {
       this.#whenEmpty.resolve();
@@ -217,7 +218,7 @@ export class Delivery {
   /** Releases a settled batch. */
   #leave(batch: Batch, dropped?: Dropped): void {
     this.queue.note(batch, dropped ? 'drop' : 'settle');
-    this.parked.noteSettled(batch);
+    if (this.#shipments.get(batch)?.hasWaited) this.parked.noteSettled(batch);
     storeOf(this.#options.stores, batch).settle(batch, dropped);
     batch.release(this.#options.budget);
     batch.whenSettled?.();

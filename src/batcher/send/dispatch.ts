@@ -4,10 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { MAX_RETRY_AFTER_MS } from '../limits.ts';
-import type { Encoding, Outcome, Parcel, Part, SendResult, Stored } from '../../core/sink.ts';
+import type { Encoding, Outcome, Parcel, SendResult, Stored } from '../../core/sink.ts';
+import type { RequestPart } from '../../core/send/parts.ts';
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import type { Batch } from '../batch.ts';
-import { type EncodingChoice, saysNothingStored } from '../encoding/encoding-choice.ts';
+import { type EncodingChoice, saysNothingStored } from '../../core/send/encoding-choice.ts';
 import { Concurrency } from './workers.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
@@ -102,7 +103,7 @@ export class Dispatch {
   }
 
   /** Sends one part once, unless it is refused, and acts on the answer. False when the batch has to wait for a probe or a restart. */
-  async send(shipment: Shipment, part: Part): Promise<boolean> {
+  async send(shipment: Shipment, part: RequestPart): Promise<boolean> {
     const { clock, budget, signal, encoderOf, refusals } = this.#options;
     const { refusal, payload } = shipment.batch;
     if (refusal !== undefined)
@@ -178,7 +179,7 @@ export class Dispatch {
     }
   }
 
-  async #act(shipment: Shipment, part: Part, sent: SendResult, encoding: Encoding): Promise<boolean> {
+  async #act(shipment: Shipment, part: RequestPart, sent: SendResult, encoding: Encoding): Promise<boolean> {
     const { outcome, status = 0, elapsedMs } = sent;
     const { clock, refusals, stats } = this.#options;
     const { batch } = shipment;
@@ -212,15 +213,14 @@ export class Dispatch {
         this.#options.pause(batch.dataset, outcome);
         return false;
       case 'halve':
-        return refusals.halve(shipment, part, outcome.detail, status);
       case 'bisect':
-        return refusals.bisect(shipment, part, outcome.detail, status);
+        return refusals.cut(shipment, part, outcome.kind, outcome.detail, status);
     }
   }
 
   async #retry(
     shipment: Shipment,
-    part: Part,
+    part: RequestPart,
     outcome: Extract<Outcome, { kind: 'retry' }>,
     { status = 0, mayBeStored = false }: SendResult,
   ): Promise<boolean> {

@@ -5,10 +5,11 @@
  * A part that an earlier request may have stored is sent whole for a minute before it is cut.
  */
 import { FORBIDDEN_APART_MS, MAX_BLIND_PARTS } from '../limits.ts';
-import type { Outcome, Part } from '../../core/sink.ts';
+import type { Outcome } from '../../core/sink.ts';
+import type { RequestPart } from '../../core/send/parts.ts';
 import type { Batch } from '../batch.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
-import { type SaveParts, splitPart } from './shipment.ts';
+import type { SaveParts } from './shipment.ts';
 import type { Pause } from '../queue.ts';
 import type { Refusals } from './refusals.ts';
 import type { Shipment } from './shipment.ts';
@@ -48,7 +49,7 @@ export class Forbidden {
   }
 
   /** Acts on a 403 for the first part. False where the batch has to wait. */
-  async handle(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'pause' }>): Promise<boolean> {
+  async handle(shipment: Shipment, part: RequestPart, outcome: Extract<Outcome, { kind: 'pause' }>): Promise<boolean> {
     const { clock, refusals, retry } = this.#options;
     const now = clock.monotonic();
     shipment.forbiddenAtMs ??= now;
@@ -63,10 +64,10 @@ export class Forbidden {
       // Beyond the bound only the smallest part is cut, so that a refused token makes no dust of a batch.
       const isCut = shipment.parts.length < MAX_BLIND_PARTS || shipment.parts.every(({ count }) => count >= part.count);
       if (part.count === 1 || !isCut) shipment.defer();
-      else if (!(await splitPart(this.#options.saveParts, shipment, 'forbidden'))) return false;
+      else if (!(await this.#split(shipment))) return false;
       return this.#pause(shipment, { ...outcome, ...(storedAtMs === undefined ? {} : { fix: CONTENT_OR_TOKEN }) });
     }
-    if (part.count > 1 && !shipment.isSpent) return splitPart(this.#options.saveParts, shipment, 'forbidden');
+    if (part.count > 1 && !shipment.isSpent) return this.#split(shipment);
     if (part.count > 1) {
       shipment.defer(now + FORBIDDEN_APART_MS);
       return true;
@@ -98,6 +99,11 @@ export class Forbidden {
       .in('waiting', 'in_flight')
       .filter((batch) => batch !== shipment.batch && batch.dataset === dataset);
     return isOne && others.length === 0 && (await this.#options.askToken(shipment)) === 'works';
+  }
+
+  #split(shipment: Shipment): Promise<boolean> {
+    shipment.split('forbidden');
+    return this.#options.saveParts(shipment);
   }
 
   #pause({ batch }: Shipment, pause: Pause): false {

@@ -3,13 +3,14 @@
  * A batch is not settled before its refused events are dead letters, and a split is on disk before its first part is sent. Each step resolves with false when the
  * agent stops first, or where the dead letters take nothing now (`Shipment.wait`).
  */
-import type { DeadLetter, Outcome, Part } from '../../core/sink.ts';
+import type { DeadLetter, Outcome } from '../../core/sink.ts';
+import type { RequestPart } from '../../core/send/parts.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import { DISK_FIX } from '../../state/database/refusal.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 import { locateFailures } from '../events.ts';
-import { finishPart, type SaveParts, splitPart } from './shipment.ts';
+import { finishPart, type SaveParts } from './shipment.ts';
 import { lettersOf, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
 
 type Fate = 'kept' | 'dropped';
@@ -26,29 +27,29 @@ export class Refusals {
     this.#options = options;
   }
 
-  /** The part is too large. */
-  halve(shipment: Shipment, part: Part, detail: string, status: number): Promise<boolean> {
-    if (part.count === 1) return this.refuse(shipment, part, { reason: 'too_large', detail, status });
-    return splitPart(this.#options.saveParts, shipment, 'size');
-  }
-
-  /** Something in the part is refused. */
-  bisect(shipment: Shipment, part: Part, detail: string, status: number): Promise<boolean> {
-    if (part.count === 1) return this.refuse(shipment, part, { reason: 'rejected', detail, status });
-    if (shipment.isSpent) return this.refuse(shipment, part, { reason: 'unresolved', detail, status });
-    return splitPart(this.#options.saveParts, shipment, 'fault');
+  /** The part, which is the first, is too large (`halve`), or something in it is refused (`bisect`). */
+  cut(
+    shipment: Shipment,
+    part: RequestPart,
+    kind: 'halve' | 'bisect',
+    detail: string,
+    status: number,
+  ): Promise<boolean> {
+    const reason = shipment.cut(kind);
+    if (reason === undefined) return this.#options.saveParts(shipment);
+    return this.refuse(shipment, part, { reason, detail, status });
   }
 
   /** The rest of a partly stored part is delivered when the service named exactly the failed events; else halves find them. */
   settlePartly(
     shipment: Shipment,
-    part: Part,
+    part: RequestPart,
     outcome: Extract<Outcome, { kind: 'partial' }>,
     status: number,
   ): Promise<boolean> {
     const { failures, failed, detail } = outcome;
     const found = locateFailures(shipment.plainOf(part), failures, failed);
-    if (!found && failed < part.count) return this.bisect(shipment, part, detail, status);
+    if (!found && failed < part.count) return this.cut(shipment, part, 'bisect', detail, status);
     const nameOf = (index: number): string => failures[index]?.error ?? failures[0]?.error ?? detail;
     const all = found ?? Array.from({ length: part.count }, (_, index): [number, string] => [index, nameOf(index)]);
     const refusals = [...all].map(([index, error]): [number, Refusal] => [
@@ -59,7 +60,7 @@ export class Refusals {
   }
 
   /** Every event of the part is refused. */
-  refuse(shipment: Shipment, part: Part, refusal: Omit<Refusal, 'key'>): Promise<boolean> {
+  refuse(shipment: Shipment, part: RequestPart, refusal: Omit<Refusal, 'key'>): Promise<boolean> {
     const all = Array.from({ length: part.count }, (_, index): [number, Refusal] => [
       part.first + index,
       { ...refusal, key: part.key },
@@ -73,7 +74,7 @@ export class Refusals {
   }
 
   /** Keeps the refused events of the part as dead letters; false where the batch has to wait for that. */
-  async #deadLetter(shipment: Shipment, part: Part, refusals: ReadonlyMap<number, Refusal>): Promise<boolean> {
+  async #deadLetter(shipment: Shipment, part: RequestPart, refusals: ReadonlyMap<number, Refusal>): Promise<boolean> {
     const { log, sink, stats } = this.#options;
     const fate = await this.#keep(shipment, part.key, lettersOf(shipment, refusals));
     shipment.unkept = fate ? undefined : refusals;

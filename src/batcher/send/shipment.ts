@@ -1,20 +1,10 @@
-/**
- * A shipment: one batch on its way, whole or in parts. Splitting is deterministic by event index, and a part's key is a
- * hash of its parent's key and its place, so that the same events keep the same key over retries and restarts.
- */
-import { MAX_EXTRA_REQUESTS } from '../limits.ts';
-import {
-  type DeadLetter,
-  type DeadLetterReason,
-  type Encoding,
-  halvesOf,
-  type Parcel,
-  type Part,
-} from '../../core/sink.ts';
+/** A shipment: one batch on its way, whole or in parts. */
+import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../../core/sink.ts';
+import { type RequestPart, RequestParts } from '../../core/send/parts.ts';
 import { originsOf, originsOfWithheld, settleEvents } from '../accepted-events.ts';
 import type { Batch } from '../batch.ts';
 import { compress } from '../payload.ts';
-import { Tries } from '../encoding/encoding-choice.ts';
+import { Tries } from '../../core/send/encoding-choice.ts';
 import type { Wait } from './parked.ts';
 import { decode, sliceEvents, splitEvents } from '../events.ts';
 
@@ -28,14 +18,10 @@ export interface Refusal {
   readonly fate?: 'kept' | 'dropped';
 }
 
-export class Shipment {
+export class Shipment extends RequestParts {
   readonly batch: Batch;
-  /** Parts still to be sent, in the order of their events. */
-  readonly parts: Part[];
   /** By event index. */
   readonly refused = new Map<number, Refusal>();
-  /** Requests beyond the one that a batch needs, spent or planned to find events at fault. */
-  extraRequests = 0;
   /** Monotonic milliseconds of its first request. */
   firstSentMs: number | undefined;
   /** Monotonic milliseconds of its first answer 403; undefined where none came. */
@@ -44,12 +30,12 @@ export class Shipment {
   readonly isPartlyDone: boolean;
   /** Why it cannot go on now; set with a `false` of dispatch or refusals where it is not for its dataset or a stop. */
   wait: Wait | undefined;
+  /** It was parked. */
+  hasWaited = false;
   /** Refusals of its first part that are not kept as dead letters yet. */
   unkept: ReadonlyMap<number, Refusal> | undefined;
   /** By key, of parts that are not sent before `notBeforeMs`: when an event was first forbidden alone. Monotonic. */
   readonly #resting = new Map<string, { readonly sinceMs: number; readonly notBeforeMs: number }>();
-  /** First halves of refused parts, each with its second half. */
-  readonly #twins = new WeakMap<Part, Part>();
   readonly tries = new Tries();
   #plain: Buffer | undefined;
 
@@ -57,9 +43,9 @@ export class Shipment {
   readonly mayBeStored: Set<string>;
 
   /** `earlier`: the parts that an earlier process left to be sent; none where it had not split the batch. */
-  constructor(batch: Batch, earlier?: readonly Part[]) {
+  constructor(batch: Batch, earlier?: readonly RequestPart[]) {
+    super(earlier && earlier.length > 0 ? earlier : [{ first: 0, count: batch.events, key: batch.key }]);
     this.batch = batch;
-    this.parts = earlier && earlier.length > 0 ? [...earlier] : [{ first: 0, count: batch.events, key: batch.key }];
     this.mayBeStored = new Set(earlier ? this.parts.map(({ key }) => key) : []);
     this.isPartlyDone = this.parts.reduce((sum, { count }) => sum + count, 0) < batch.events;
   }
@@ -85,13 +71,13 @@ export class Shipment {
   }
 
   /** The part's own NDJSON. */
-  plainOf(part: Part): Buffer {
+  plainOf(part: RequestPart): Buffer {
     return sliceEvents(this.plain(), part.first, part.count);
   }
 
   /** The part's request, in the wanted encoding; `isStrict`: also where compression makes it larger. */
   async parcelOf(
-    part: Part,
+    part: RequestPart,
     { encoding: wanted, isStrict }: { readonly encoding: Encoding; readonly isStrict: boolean },
     encode?: (ndjson: Buffer) => Uint8Array,
   ): Promise<Parcel> {
@@ -104,38 +90,19 @@ export class Shipment {
     return { key: this.tries.keyOf(part, wanted), dataset, events: part.count, body, encoding: wanted, readAtMs, form };
   }
 
-  /** True when no more requests may be spent on finding the events at fault. */
-  get isSpent(): boolean {
-    return this.extraRequests + 2 > MAX_EXTRA_REQUESTS;
-  }
-
-  /** Replaces the first part, which has at least two events, by its halves: it is too large, or has an event at fault. */
-  split(why: 'size' | 'fault' | 'forbidden'): void {
-    const part = this.parts.shift()!;
-    const [left, right] = halvesOf(part);
-    // After a 403 the other parts come first: one that is stored tells that the token is not at fault.
-    if (why === 'forbidden') this.parts.push(left, right);
-    else this.parts.unshift(left, right);
-    if (why === 'size') return;
-    this.extraRequests += 2;
-    if (why === 'fault') this.#twins.set(left, right);
-  }
-
   /** Sends the other parts before the first one, and that one not before `notBeforeMs`. */
   defer(notBeforeMs = -Infinity, sinceMs = notBeforeMs): void {
-    const part = this.parts.shift()!;
-    this.parts.push(part);
-    this.#resting.set(part.key, { sinceMs, notBeforeMs });
+    this.#resting.set(this.postpone().key, { sinceMs, notBeforeMs });
   }
 
   /** Since when the part rests; undefined for one that does not. */
-  restsSinceMs(part: Part): number | undefined {
+  restsSinceMs(part: RequestPart): number | undefined {
     return this.#resting.get(part.key)?.sinceMs;
   }
 
   /** Brings a part that may be sent to the front; true where all rest, and `wait` says until when. */
   restsAll(nowMs: number): boolean {
-    const notBefore = (part: Part): number => this.#resting.get(part.key)?.notBeforeMs ?? -Infinity;
+    const notBefore = (part: RequestPart): number => this.#resting.get(part.key)?.notBeforeMs ?? -Infinity;
     const index = this.parts.findIndex((part) => notBefore(part) <= nowMs);
     if (index > 0) this.parts.unshift(...this.parts.splice(index, 1));
     if (index >= 0) return false;
@@ -143,20 +110,6 @@ export class Shipment {
     // The rest of the search goes on slowly: after a 403 nothing is given up unresolved.
     this.extraRequests = 0;
     return true;
-  }
-
-  /**
-   * Takes the first part off: its events are stored, or some are refused. If the first half is stored, the bad event must be in the second
-   * half: that is split at once, without sending it whole. Only an event that was refused alone is ever taken for the bad one.
-   */
-  finish(as: 'stored' | 'refused'): void {
-    const part = this.parts.shift()!;
-    const twin = this.#twins.get(part);
-    // After a 403 the order is another one: a half that was sent before, or that was cut, is not the one to cut now.
-    if (as === 'refused' || !twin || twin.count === 1 || this.parts[0] !== twin || this.#resting.has(twin.key)) return;
-    this.extraRequests -= 1;
-    if (this.isSpent) this.extraRequests += 1;
-    else this.split('fault');
   }
 }
 
@@ -199,10 +152,4 @@ export function finishPart(save: SaveParts, shipment: Shipment, as: 'stored' | '
   const { isWhole } = shipment;
   shipment.finish(as);
   return isWhole || shipment.parts.length === 0 || save(shipment);
-}
-
-/** Cuts the first part in two. False when the agent stops before these are saved. */
-export function splitPart(save: SaveParts, shipment: Shipment, why: 'size' | 'fault' | 'forbidden'): Promise<boolean> {
-  shipment.split(why);
-  return save(shipment);
 }

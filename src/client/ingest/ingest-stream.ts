@@ -8,7 +8,7 @@ import type { Client, IngestFormat, IngestOptions } from '../client.ts';
 import { openChunk } from './chunk.ts';
 import type { SplitEvent, Splitter } from './event-bytes.ts';
 import { openBody } from './open-body.ts';
-import { type Compression, type Delivery, type FailedEvents, sendChunk } from './send-chunk.ts';
+import { type Compression, type Delivery, encodingOf, type FailedEvents, sendChunk } from './send-chunk.ts';
 import { splitLines } from './split-lines.ts';
 import { splitRecords } from './split-records.ts';
 import { splitValues } from './split-values.ts';
@@ -77,7 +77,7 @@ export async function ingestStream(
     dataset,
     options: { format, ...how, signal: end.signal },
     header: undefined,
-    compression,
+    encoding: encodingOf(compression),
     onReply(reply) {
       summary.ingested += reply.ingested;
       summary.requests += 1;

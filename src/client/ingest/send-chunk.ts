@@ -1,19 +1,23 @@
 /**
- * Stores the events of one chunk, each at most once, and returns those that the service refused. Repairs what it can: a request
- * too large is sent in halves, one that is refused whole for a broken event without it, a compression that is not understood not at all.
- * Every part has a key of its own, as those of the agent's batches have, so that a repeated request is stored once. For `tailrace ingest` and the client.
+ * Stores the events of one chunk, each at most once, and names those that the service refused. Sends refused requests again as the agent
+ * does (core/send), in the same parts, encodings and keys, so that a repeated request is stored once. Two things differ, as the caller keeps
+ * the events: of a request that was stored in part only the lines are named, and invalid JSON is left out first. For `tailrace ingest` and the client.
  */
 import { promisify } from 'node:util';
 import { constants, gzip, zstdCompress } from 'node:zlib';
 import { messageOf } from '../../core/errors.ts';
-import { halvesOf, type Part, placesOf } from '../../core/sink.ts';
+import { silentLog } from '../../core/log.ts';
+import { AddressEncodings, EncodingChoice, Tries } from '../../core/send/encoding-choice.ts';
+import { type RequestPart, RequestParts } from '../../core/send/parts.ts';
+import { type CompressionSetting, type Encoding, placesOf } from '../../core/sink.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import { ClientError } from '../client-error.ts';
 import type { Client, IngestOptions } from '../client.ts';
 import type { IngestReply } from '../answer.ts';
 import { bodyOf } from './chunk.ts';
 import type { SplitEvent } from './event-bytes.ts';
 
-export type Compression = 'gzip' | 'zstd' | 'none';
+export type Compression = Exclude<CompressionSetting, 'auto'>;
 
 /** An event that was not stored, or several that the service did not tell apart. */
 export interface FailedEvents {
@@ -29,75 +33,102 @@ export interface Delivery {
   readonly options: IngestOptions;
   /** Of the CSV, once it is read. */
   header: Buffer | undefined;
-  /** Is set to `none` when the service does not take it. */
-  compression: Compression;
+  readonly encoding: EncodingChoice;
   onReply(reply: IngestReply): void;
   onFailed(failed: FailedEvents): void;
 }
 
-/** Rejects with a `ClientError` when the service refuses the request itself or cannot be reached. */
-export function sendChunk(delivery: Delivery, events: readonly SplitEvent[], key: string): Promise<void> {
-  return sendPart(delivery, events, { first: 0, count: events.length, key });
+/** How the bodies of one stream are compressed: as the agent's, which starts anew with each process. */
+export function encodingOf(compression: Compression): EncodingChoice {
+  return new EncodingChoice({
+    ...{ sink: { id: 'client' }, encodings: new AddressEncodings(), compression },
+    clock: systemClock,
+    log: silentLog,
+  });
 }
 
-async function sendPart(delivery: Delivery, chunk: readonly SplitEvent[], part: Part): Promise<void> {
-  const events = chunk.slice(part.first, part.first + part.count);
+/**
+ * Rejects with a `ClientError` when the service refuses the request itself or cannot be reached. A chunk of which nothing is stored, not
+ * for the size of its events, counts as that: whatever is wrong with it is wrong with the next one.
+ */
+export async function sendChunk(delivery: Delivery, events: readonly SplitEvent[], key: string): Promise<void> {
   if (events.length === 0) return;
+  const chunk = new RequestParts([{ first: 0, count: events.length, key }]);
+  const tries = new Tries();
+  const refused: FailedEvents[] = [];
+  let isStored = false;
+  let refusal: ClientError | undefined;
   try {
-    const reply = await post(delivery, events, part.key);
-    delivery.onReply(reply);
-    nameFailures(delivery, events, reply);
-  } catch (error) {
-    if (!(error instanceof ClientError)) throw error;
-    if (error.status === 400 || error.status === 422) return sendWithoutBroken(delivery, events, part.key, error);
-    if (error.status !== 413) throw error;
-    if (events.length === 1)
-      return delivery.onFailed(failed(events, `it is too large for the service: ${error.message}`));
-    for (const half of halvesOf(part)) await sendPart(delivery, chunk, half);
+    for (let part = chunk.parts[0]; part; part = chunk.parts[0]) {
+      const own = events.slice(part.first, part.first + part.count);
+      const sent = await post(delivery, tries, part, own);
+      if (sent === undefined) continue;
+      if (!(sent instanceof ClientError)) {
+        isStored = true;
+        delivery.onReply(sent);
+        nameFailures(delivery, own, sent);
+        chunk.finish(sent.failed === 0 ? 'stored' : 'refused');
+        continue;
+      }
+      if (sent.refusal !== 'halve' && sent.refusal !== 'bisect') throw sent;
+      if (sent.refusal === 'bisect' && part.count === events.length) {
+        const sound = leaveOutBroken(delivery, events);
+        if (sound.length < events.length) return await sendChunk(delivery, sound, `${key}.s`);
+      }
+      const reason = chunk.cut(sent.refusal);
+      if (reason === undefined) continue;
+      chunk.finish('refused');
+      if (reason === 'too_large') delivery.onFailed(failed(own, `it is too large for the service: ${sent.message}`));
+      else {
+        refusal = sent;
+        refused.push(failed(own, reason === 'rejected' ? sent.what : `${sent.what} (for one or more of these)`));
+      }
+    }
+  } finally {
+    if (isStored) for (const each of refused) delivery.onFailed(each);
   }
+  if (refusal && !isStored) throw refusal;
 }
 
-async function post(delivery: Delivery, events: readonly SplitEvent[], key: string): Promise<IngestReply> {
-  const { client, dataset, options, header, compression } = delivery;
+/** The reply, or why nothing of the part was taken; undefined where it is to be sent in another encoding. */
+async function post(
+  { client, dataset, options, header, encoding }: Delivery,
+  tries: Tries,
+  part: RequestPart,
+  events: readonly SplitEvent[],
+): Promise<IngestReply | ClientError | undefined> {
   const body = bodyOf(events, options.format, header);
-  const encoding = compression === 'none' ? undefined : compression;
+  const { encoding: chosen } = encoding.next(tries, part);
   try {
-    return await client.ingest(dataset, await compress(body, compression), {
+    const reply = await client.ingest(dataset, await compress(body, chosen), {
       ...options,
-      encoding,
-      idempotencyKey: key,
+      encoding: chosen === 'identity' ? undefined : chosen,
+      idempotencyKey: tries.keyOf(part, chosen),
     });
-  } catch (error) {
-    if (!(error instanceof ClientError) || error.status !== 415 || encoding === undefined) throw error;
-    const reply = await client.ingest(dataset, body, { ...options, idempotencyKey: key });
-    delivery.compression = 'none';
+    if (reply.ingested > 0 || reply.failed === 0) encoding.noteStored(tries, part, chosen, true);
     return reply;
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.refusal === undefined) throw error;
+    if (error.refusal !== 'bisect') return error;
+    const outcome = { kind: error.refusal, detail: error.what };
+    return encoding.judge(tries, part, chosen, { outcome, status: error.status, elapsedMs: 0 }) && error;
   }
 }
 
-async function compress(body: Buffer, compression: Compression): Promise<Buffer> {
-  if (compression === 'gzip') return promisify(gzip)(body, { level: 1 });
-  if (compression === 'zstd')
-    return promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+async function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
+  if (encoding === 'gzip') return promisify(gzip)(body, { level: 1 });
+  if (encoding === 'zstd') return promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
   return body;
 }
 
-/** Some services refuse a whole request for one event that is no JSON. */
-async function sendWithoutBroken(
-  delivery: Delivery,
-  events: readonly SplitEvent[],
-  key: string,
-  error: ClientError,
-): Promise<void> {
-  if (delivery.options.format === 'csv') throw error;
-  const sound: SplitEvent[] = [];
-  for (const event of events) {
+/** Some services refuse a whole request for one event that is no JSON: these are found without asking. Returns the others. */
+function leaveOutBroken(delivery: Delivery, events: readonly SplitEvent[]): readonly SplitEvent[] {
+  if (delivery.options.format === 'csv') return events;
+  return events.filter((event) => {
     const reason = faultOf(event.bytes);
-    if (reason === undefined) sound.push(event);
-    else delivery.onFailed(failed([event], `it is no JSON: ${reason}`));
-  }
-  if (sound.length === events.length) throw error;
-  return sendChunk(delivery, sound, `${key}.s`);
+    if (reason !== undefined) delivery.onFailed(failed([event], `it is no JSON: ${reason}`));
+    return reason === undefined;
+  });
 }
 
 function faultOf(bytes: Buffer): string | undefined {

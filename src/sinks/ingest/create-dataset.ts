@@ -3,7 +3,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import { CREATE_DATASET_PAUSE_MS } from './limits.ts';
 import type { Outcome } from '../../core/sink.ts';
 import { describeAnswer } from '../../client/answer.ts';
-import type { Answer } from './classify.ts';
+import type { Answer } from '../../client/classify.ts';
 
 export interface CreatorOptions {
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import { type SinkType, sinkType } from '../common/sink-type.ts';
 import { checkKeys } from './check-keys.ts';
 import { checkMachine } from './check-machine.ts';
 import { ingestForms } from './encode/encoder.ts';
-import { ingestFacts } from './classify.ts';
+import { ingestFacts } from '../../client/classify.ts';
 import { ingestFields } from './fields.ts';
 import { deriveIngest } from './ingest-config.ts';
 import { proposeIngest } from './propose.ts';

@@ -10,7 +10,7 @@ import { hideSecretsIn, secretsInAddress } from '../../core/text/hide-secrets.ts
 import { type Log, silentLog } from '../../core/log.ts';
 import type { Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
 import { version } from '../../core/version.ts';
-import { classify } from './classify.ts';
+import { classify } from '../../client/classify.ts';
 import { DatasetCreator } from './create-dataset.ts';
 import type { IngestForm } from './encode/form.ts';
 import type { IngestSinkConfig } from './ingest-config.ts';

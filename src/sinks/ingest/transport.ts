@@ -12,7 +12,7 @@ import { messageOf, TailraceError } from '../../core/errors.ts';
 import { MAX_CONNECT_MS } from '../../core/limits.ts';
 import { IDLE_CONNECTION_MS, MAX_ANSWER_BYTES, MAX_CONNECTION_AGE_MS, MAX_IDLE_CONNECTION_MS } from './limits.ts';
 import type { Log } from '../../core/log.ts';
-import type { Answer } from './classify.ts';
+import type { Answer } from '../../client/classify.ts';
 import { flattenHeaders, unpack } from '../../client/answer.ts';
 import { describeFailure } from '../../client/failure.ts';
 import { Connections } from './http/connections.ts';

@@ -2,13 +2,14 @@
  * Deliveries over a service of which a test says what it takes: bodies in some encodings, events that are not bad. One rig is one machine: its service and
  * the committed batches outlive the processes, which end by `kill`.
  */
-import { AddressEncodings } from '../../../src/batcher/encoding/encoding-choice.ts';
-import { saysNothingStored } from '../../../src/batcher/encoding/encoding-choice.ts';
+import { AddressEncodings } from '../../../src/core/send/encoding-choice.ts';
+import { saysNothingStored } from '../../../src/core/send/encoding-choice.ts';
 import { Accounting } from '../../../src/batcher/accounting.ts';
 import { Batch, keyOf } from '../../../src/batcher/batch.ts';
 import { MemoryBudget } from '../../../src/batcher/fill/memory-budget.ts';
 import type { Delivery } from '../../../src/batcher/send/delivery.ts';
-import type { CompressionSetting, DeadLetter, Encoding, Outcome, Part, SendResult } from '../../../src/core/sink.ts';
+import type { CompressionSetting, DeadLetter, Encoding, Outcome, SendResult } from '../../../src/core/sink.ts';
+import type { RequestPart } from '../../../src/core/send/parts.ts';
 import { settleTurns, until } from '../../support/until.ts';
 import { delivered, type OpenRequest, SinkRig } from '../sink-rig.ts';
 
@@ -44,7 +45,7 @@ export interface ServiceOptions {
 
 interface Kept {
   readonly batch: Batch;
-  parts: readonly Part[];
+  parts: readonly RequestPart[];
   isSettled: boolean;
 }
 
@@ -160,7 +161,7 @@ export class EncodingRig extends SinkRig {
     for (const [index, compression] of this.#settings.entries()) {
       const keeper = {
         commit: () => {},
-        commitParts: (batch: Batch, parts: readonly Part[]) => {
+        commitParts: (batch: Batch, parts: readonly RequestPart[]) => {
           this.#batches.get(batch.key)!.parts = parts.map(({ first, count, key }) => ({ first, count, key }));
         },
         load: () => Promise.resolve(),

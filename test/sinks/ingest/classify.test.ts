@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Answer, classify } from '../../../src/sinks/ingest/classify.ts';
+import { type Answer, classify } from '../../../src/client/classify.ts';
 
 // Not GMT, so that a date that is read as one of this machine shows.
 process.env['TZ'] = 'Asia/Kolkata';

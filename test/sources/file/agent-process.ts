@@ -9,7 +9,7 @@ import { SourceLane } from '../../../src/batcher/fill/lane.ts';
 import { streamStoreFor } from '../../../src/batcher/keep/deleted-files.ts';
 import { restoreBatches } from '../../../src/batcher/keep/restore.ts';
 import { Shipment } from '../../../src/batcher/send/shipment.ts';
-import type { Part } from '../../../src/core/sink.ts';
+import type { RequestPart } from '../../../src/core/send/parts.ts';
 import type { FileConfig } from '../../../src/sources/file/file-type.ts';
 import type { Region } from '../../../src/core/block.ts';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
@@ -95,7 +95,7 @@ export async function startProcess({
   };
   const source = createFileSource(config, context, { fileSystem, shaping: await loadShaping(config) });
   const held: Batch[] = [];
-  const send = (batch: Batch, parts: readonly Part[] = []): void => {
+  const send = (batch: Batch, parts: readonly RequestPart[] = []): void => {
     const messages = messagesOf(batch);
     if (messages.length !== batch.events)
       throw new Error(`${messages.length} events in a batch that is said to have ${batch.events}`);

@@ -1,7 +1,7 @@
 /** What an answer of the ingest endpoint means. Pure: the table of docs/delivery.md as a function. */
-import { askedDelayMs, describeAnswer, type IngestReply, readIngestResult } from '../../client/answer.ts';
-import { UNREACHABLE_FIX } from '../../client/failure.ts';
-import type { FactTable, Outcome, PauseReason } from '../../core/sink.ts';
+import { askedDelayMs, describeAnswer, type IngestReply, readIngestResult } from './answer.ts';
+import { UNREACHABLE_FIX } from './failure.ts';
+import type { FactTable, Outcome, PauseReason } from '../core/sink.ts';
 
 /** An HTTP answer, or the failure that came in its place. */
 export type Answer =
@@ -22,8 +22,8 @@ const PLAIN_TO_TLS =
   /plain HTTP request was sent to HTTPS port|sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled/;
 const PLAIN_FIX = 'write https:// in url';
 
-/** The outcome of an answer to a request with `events` events. `nowMs` is the wall clock, for dates in headers. */
-export function classify(answer: Answer, events: number, nowMs: number): Outcome {
+/** The outcome of an answer to a request with `events` events, or as many as the reply says. `nowMs` is the wall clock, for dates in headers. */
+export function classify(answer: Answer, events: number | undefined, nowMs: number): Outcome {
   if (answer.kind === 'failure') {
     const timeout = answer.code === 'E_TIMEOUT' || answer.code.endsWith('_TIMEOUT') || answer.code === 'ETIMEDOUT';
     const code = answer.code || 'no code';
@@ -51,11 +51,12 @@ export function classify(answer: Answer, events: number, nowMs: number): Outcome
   return { kind: 'retry', reason: 'bad_answer', detail };
 }
 
-function classifyResult(body: string, events: number): Outcome {
+function classifyResult(body: string, given: number | undefined): Outcome {
   const result = readIngestResult(body);
   const bad = (what: string) =>
     ({ kind: 'retry', reason: 'bad_answer', detail: `${describeAnswer(200, body)}: ${what}` }) as const;
   if (!result) return bad('not an ingest result');
+  const events = given ?? result.ingested + result.failed;
   if (result.ingested + result.failed !== events) {
     const counts = `${result.ingested} ingested and ${result.failed} failed, but ${events} events were sent`;
     return { ...bad(counts), isUnstored: result.ingested === 0 };

@@ -1,12 +1,13 @@
 /**
- * In which encoding the bodies of one sink are sent. Under `auto` until a body in an encoding was stored at the address, a refusal of one
+ * In which encoding the bodies of one sink, or of one stream of the client, are sent. Under `auto` until a body in an encoding was stored at the address, a refusal of one
  * says nothing about its events: it is sent in the next encoding. The encoding stored then is remembered; a body refused in every encoding
  * is at fault itself.
  */
-import { type CompressionSetting, type Encoding, keyFrom, type SendResult, type Sink } from '../../core/sink.ts';
-import type { Log } from '../../core/log.ts';
-import type { Clock } from '../../core/time/clock.ts';
 import { ENCODINGS_KNOWN_MS } from '../limits.ts';
+import type { Log } from '../log.ts';
+import type { CompressionSetting, Encoding, SendResult, Sink } from '../sink.ts';
+import type { Clock } from '../time/clock.ts';
+import { keyFrom } from './parts.ts';
 
 /** From the cheapest on. A 415 leads from each to the next. */
 const ALLOWED: Readonly<Record<CompressionSetting, readonly Encoding[]>> = {
@@ -26,7 +27,7 @@ export interface EncodingChoiceOptions {
   readonly sink: Pick<Sink, 'id' | 'address'>;
   readonly encodings: AddressEncodings;
   readonly compression: CompressionSetting;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
 }
 
