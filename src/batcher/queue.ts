@@ -46,9 +46,14 @@ interface Workers {
   spill(batch: Batch): void;
 }
 
+export interface BatchIds {
+  /** The id of a batch that opens. */
+  nextId(): number;
+}
+
 export interface QueueOptions {
   /** Numbers batches. */
-  readonly nextId: () => number;
+  readonly ids: BatchIds;
   readonly budget: { readonly budgetBytes: number; hasSlot(): boolean };
   readonly settings: QueueSettings;
   /** Of this process alone; part of the keys of its batches. */
@@ -57,8 +62,7 @@ export interface QueueOptions {
 
 export class BatchQueue {
   readonly #options: QueueOptions;
-  /** The id of a batch that opens. */
-  readonly nextId: () => number;
+  readonly ids: BatchIds;
   settings: QueueSettings;
   /** The disk buffer takes nothing more now. */
   isFull = false;
@@ -70,7 +74,7 @@ export class BatchQueue {
 
   constructor(options: QueueOptions) {
     this.#options = options;
-    this.nextId = options.nextId;
+    this.ids = options.ids;
     this.settings = options.settings;
   }
 

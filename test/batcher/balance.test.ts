@@ -48,7 +48,7 @@ class Pipeline extends SinkRig {
       queue.close = (batch) => {
         if (!lose(batch)) close(batch);
       };
-      const delivery = this.deliveryOf({ budget, keeper, queue, compression, retry: () => retrying }, `sink${index}`);
+      const delivery = this.deliveryOf({ budget, keeper, queue, compression, retry: retrying }, `sink${index}`);
       const batcher = new Batcher({
         sink: `sink${index}`,
         kernel,

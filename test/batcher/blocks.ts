@@ -76,7 +76,7 @@ class RigQueue extends BatchQueue {
   constructor(closed: Batch[], wanted: () => Rig['wantsMore']) {
     let id = 0;
     super({
-      nextId: () => ++id,
+      ids: { nextId: () => ++id },
       budget: roomy,
       settings: { concurrency: 1, policy: diskPolicy() },
       run: '',

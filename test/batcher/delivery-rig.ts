@@ -44,7 +44,7 @@ export class DeliveryRig extends SinkRig {
     this.queue = makeQueue(this.budget, concurrency);
     this.delivery = this.deliveryOf({
       ...given,
-      retry: () => ({ initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs }),
+      retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs },
       budget: this.budget,
       queue: this.queue,
       keeper: {

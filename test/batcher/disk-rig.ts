@@ -101,7 +101,7 @@ export class DiskRig extends SinkRig {
       Array.from({ length: count }, (_, n) => `{"batch":"${name}","n":${n},"p":"${padding}"}\n`).join(''),
     );
     if (!this.budget.take(body.length)) throw new Error('the room is full');
-    const batch = new Batch(this.queue.nextId(), 'store', 'logs', options.isOfFile ? 'file' : 'live', { body });
+    const batch = new Batch(this.queue.ids.nextId(), 'store', 'logs', options.isOfFile ? 'file' : 'live', { body });
     const from = this.#offset;
     this.#offset += body.length;
     const { source = 'net', byTurns } = options;

@@ -1,5 +1,6 @@
 /** A sink whose requests wait for the test's answer, a delivery before it, and a stopped clock. */
 import { AddressEncodings } from '../../src/core/send/encoding-choice.ts';
+import { createSinkHistograms } from '../../src/agent/build/sink-pipeline.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { BatchQueue, type BufferPolicy } from '../../src/batcher/queue.ts';
 import type { BatchStores } from '../../src/batcher/store.ts';
@@ -64,7 +65,7 @@ export function makeQueue(
   policy = diskPolicy(),
 ): BatchQueue {
   let id = 0;
-  return new BatchQueue({ nextId: () => ++id, budget, settings: { concurrency, policy }, run: '' });
+  return new BatchQueue({ ids: { nextId: () => ++id }, budget, settings: { concurrency, policy }, run: '' });
 }
 
 /** What keeps the batches of a rig, of files or not. */
@@ -92,10 +93,10 @@ export class SinkRig {
       stores: { positions: keeper, spool: keeper },
       compression: 'none' as const,
       encodings: new AddressEncodings(),
-      retry: () => retrying,
+      retry: retrying,
       clock,
       log,
-      observe() {},
+      histograms: createSinkHistograms(),
       commitEveryMs: 0,
       random: () => 0.5,
     };

@@ -116,7 +116,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     },
   });
   const queue = new BatchQueue({
-    nextId: () => state.ledger.nextId(),
+    ids: state.ledger,
     budget,
     settings: settingsOf(config),
     run: state.run,
@@ -127,12 +127,12 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     queue,
     compression: config.compression,
     encodings: options.encodings,
-    encoderOf: (form) => type.forms?.encoderOf(form),
+    forms: type.forms,
     facts: Object.keys(type.facts ?? {}),
-    retry: () => config.retry,
+    retry: config.retry,
     clock,
     log,
-    observe: (figure, value) => histograms[figure].observe(config.id, value),
+    histograms,
     commitEveryMs: COMMIT_EVERY_MS,
     random: options.random ?? Math.random,
     stores: { positions, spool: store },
@@ -164,7 +164,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
       batcher.reconfigure({ limits, sumsLive: compression === 'none', ...shapeOf(next) });
       queue.settings = settingsOf(next);
       memory.divide(memoryOf(next));
-      delivery.reconfigure(compression);
+      delivery.reconfigure(next);
     },
     release: () => memory.release(),
   };

@@ -239,7 +239,7 @@ export class Batcher {
 
   #newBatch(intake: Intake, storage: { body: Buffer; slot: Region | undefined }): Batch {
     const owner = intake.owner ?? this.#options.sink;
-    const batch = new Batch(this.#options.queue.nextId(), owner, intake.dataset, originOf(intake), storage);
+    const batch = new Batch(this.#options.queue.ids.nextId(), owner, intake.dataset, originOf(intake), storage);
     batch.payload.form = this.#options.form?.body;
     return batch;
   }

@@ -15,7 +15,7 @@ export class MadeBatches extends BatchQueue {
 
   constructor(slot: Region, made: (batch: Batch) => void) {
     const budget = new MemoryBudget(slot.bytes.length, slot.bytes.length, [slot]);
-    super({ nextId: () => 0, budget, settings: SETTINGS, run: '' });
+    super({ ids: { nextId: () => 0 }, budget, settings: SETTINGS, run: '' });
     this.budget = budget;
     this.#made = made;
   }

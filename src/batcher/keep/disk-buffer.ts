@@ -51,7 +51,7 @@ export class DiskBuffer {
     let recovered = 0;
     for await (const entry of this.#options.spool.recover()) {
       const row = rows.get(entry.header.key);
-      const batch = restoreSpooled(entry, row ?? queue.nextId(), row !== undefined, accountingOf);
+      const batch = restoreSpooled(entry, row ?? queue.ids.nextId(), row !== undefined, accountingOf);
       if (row !== undefined) this.recoveredRows.add(row);
       queue.note(batch, 'recover');
       recovered += 1;

@@ -1,7 +1,7 @@
 /** What the delivery of one sink is given, and what it tells about itself. */
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { BodyForm, BodyForms, CompressionSetting, DeadLetter, Sink } from '../../core/sink.ts';
+import type { BodyForms, CompressionSetting, DeadLetter, Sink } from '../../core/sink.ts';
 import type { BackoffOptions } from '../../core/time/backoff.ts';
 import type { SinkHistograms } from '../../telemetry/metrics.ts';
 import type { AddressEncodings } from '../../core/send/encoding-choice.ts';
@@ -16,16 +16,15 @@ export interface DeliveryOptions {
   readonly compression: CompressionSetting;
   /** Shared by all sinks of the process. */
   readonly encodings: AddressEncodings;
-  /** What writes bodies of the form; undefined where they are NDJSON as it is. */
-  readonly encoderOf?: (form: BodyForm) => ReturnType<BodyForms<object>['encoderOf']>;
+  /** How bodies are written that are not NDJSON as it is. */
+  readonly forms?: Pick<BodyForms<object>, 'encoderOf'> | undefined;
   /** Names of the metrics that its answers bring. */
   readonly facts?: readonly string[];
-  /** As the configuration in force says. */
-  readonly retry: () => BackoffOptions & { readonly maxElapsedMs: number };
+  /** `Delivery.reconfigure` changes it. */
+  readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
   readonly clock: Clock;
   readonly log: Log;
-  /** Counts one request or batch in the histogram of that name. */
-  readonly observe: (figure: keyof SinkHistograms, value: number) => void;
+  readonly histograms: SinkHistograms;
   /** Batches that close within this time of a commit share the next one: a transaction costs as much as sending 100 KiB. */
   readonly commitEveryMs: number;
   readonly random: () => number;

@@ -20,6 +20,7 @@ const DRAIN_CHECK_MS = 250;
 
 export class Delivery {
   readonly #options: DeliveryOptions;
+  readonly #retry: DeliveryOptions['retry'];
   readonly #workers: Workers;
   readonly queue: BatchQueue;
   readonly #shipments = new WeakMap<Batch, Shipment>();
@@ -41,11 +42,13 @@ export class Delivery {
     };
     this.stats = newDeliveryStats(options.facts);
     this.#workers = new Workers(options, () => this.#next());
-    const { sink, budget, queue, compression, encodings, encoderOf, retry, clock, log, random, stores } = options;
+    const { sink, budget, queue, compression, encodings, forms, clock, log, random, stores } = options;
+    const retry = { ...options.retry };
+    this.#retry = retry;
     const { signal } = this.#abort;
     const { stats } = this;
     const keepTrying: Persist = (work, fields, refused) =>
-      persist(work, { log, clock, signal, retryMs: retry().maxBackoffMs }, { sink: sink.id, ...fields }, refused);
+      persist(work, { log, clock, signal, retryMs: retry.maxBackoffMs }, { sink: sink.id, ...fields }, refused);
     const saveParts: SaveParts = ({ batch, parts }) => {
       const refused = 'cannot save the parts of a split batch, so they are not sent yet';
       return keepTrying(() => storeOf(stores, batch).commitParts(batch, parts), {}, refused);
@@ -63,8 +66,8 @@ export class Delivery {
     this.dispatch = new Dispatch({
       ...{ sink, budget, queue, log, clock, retry, random, saveParts, signal, stats },
       encoding: new EncodingChoice({ sink, encodings, compression, clock, log }),
-      ...(encoderOf && { encoderOf }),
-      observe: options.observe,
+      forms,
+      histograms: options.histograms,
       refusals: this.#refusals,
       pause: (dataset, pause) => this.#pauses.begin(dataset, pause),
       resume: (dataset) => this.#resume(dataset),
@@ -79,8 +82,9 @@ export class Delivery {
   }
 
   /** From now on, with the settings of the queue. Requests in flight end; fewer are begun where the maximum is lower. */
-  reconfigure(compression: DeliveryOptions['compression']): void {
+  reconfigure({ compression, retry }: Pick<DeliveryOptions, 'compression' | 'retry'>): void {
     this.dispatch.encoding.setting = compression;
+    Object.assign(this.#retry, retry);
     this.dispatch.limitTo(this.queue.settings.concurrency);
     this.#workers.startAll();
   }
@@ -196,8 +200,8 @@ export class Delivery {
     settleShipment(shipment);
     this.#leave(batch);
     if (batch.events === 0) return true;
-    this.#options.observe('batchEvents', batch.events);
-    this.#options.observe('batchBytes', batch.payload.bytes);
+    this.#options.histograms.batchEvents.observe(this.#options.sink.id, batch.events);
+    this.#options.histograms.batchBytes.observe(this.#options.sink.id, batch.payload.bytes);
     return true;
   }
 
@@ -210,7 +214,7 @@ export class Delivery {
   /** Only whole NDJSON batches: a re-encoded one keeps its NDJSON for splitting and for the disk buffer. */
   async compress(batch: Batch): Promise<void> {
     const { payload, events } = batch;
-    const isEncoded = payload.form !== undefined && this.#options.encoderOf?.(payload.form) !== undefined;
+    const isEncoded = payload.form !== undefined && this.#options.forms?.encoderOf(payload.form) !== undefined;
     if (!isEncoded && events > 0 && !this.#shipments.has(batch))
       await payload.compress(this.dispatch.encoding.preferred);
   }

@@ -33,7 +33,7 @@ export interface LastFailure {
 
 export interface DispatchOptions extends Pick<
   DeliveryOptions,
-  'sink' | 'budget' | 'queue' | 'observe' | 'log' | 'clock' | 'retry' | 'random' | 'encoderOf'
+  'sink' | 'budget' | 'queue' | 'histograms' | 'log' | 'clock' | 'retry' | 'random' | 'forms'
 > {
   readonly encoding: EncodingChoice;
   readonly saveParts: SaveParts;
@@ -104,14 +104,14 @@ export class Dispatch {
 
   /** Sends one part once, unless it is refused, and acts on the answer. False when the batch has to wait for a probe or a restart. */
   async send(shipment: Shipment, part: RequestPart): Promise<boolean> {
-    const { clock, budget, signal, encoderOf, refusals } = this.#options;
+    const { clock, budget, signal, forms, refusals } = this.#options;
     const { refusal, payload } = shipment.batch;
     if (refusal !== undefined)
       return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
     const parcel = await shipment.parcelOf(
       part,
       this.encoding.next(shipment.tries, part),
-      payload.form && encoderOf?.(payload.form),
+      payload.form && forms?.encoderOf(payload.form),
     );
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();
@@ -143,7 +143,7 @@ export class Dispatch {
   }
 
   async #request(parcel: Parcel): Promise<SendResult> {
-    const { clock, sink, signal, stats, observe } = this.#options;
+    const { clock, sink, signal, stats, histograms } = this.#options;
     const sent = await sink.send(parcel, signal);
     if (sent.unsent === 'unsigned') return sent;
     const isStored = sent.outcome.kind === 'delivered' || sent.outcome.kind === 'partial';
@@ -152,7 +152,7 @@ export class Dispatch {
     stats.lastAnswer = { status, atMs: clock.now() };
     if (sent.unsent === undefined) stats.sentBytes += parcel.body.length;
     // How soon a connection was refused says nothing of how long requests take.
-    if (status !== 'none') observe('requestSeconds', sent.elapsedMs / 1000);
+    if (status !== 'none') histograms.requestSeconds.observe(sink.id, sent.elapsedMs / 1000);
     return sent;
   }
 
@@ -160,7 +160,7 @@ export class Dispatch {
   async #askToken({ batch }: Shipment): Promise<TokenState> {
     const { form } = batch.payload;
     const nothing = Buffer.alloc(0);
-    const body = (form && this.#options.encoderOf?.(form))?.(nothing) ?? nothing;
+    const body = (form && this.#options.forms?.encoderOf(form))?.(nothing) ?? nothing;
     const parcel = {
       key: `check-${randomUUID()}`,
       dataset: batch.dataset,
@@ -232,7 +232,7 @@ export class Dispatch {
     if (!this.#outageSince.has(batch.dataset)) this.#outageSince.set(batch.dataset, clock.monotonic());
     const badAnswers = reason === 'bad_answer' ? (this.#badAnswers.get(batch.dataset) ?? 0) + 1 : 0;
     this.#badAnswers.set(batch.dataset, badAnswers);
-    const isExpired = clock.monotonic() - (shipment.firstSentMs ?? 0) > retry().maxElapsedMs;
+    const isExpired = clock.monotonic() - (shipment.firstSentMs ?? 0) > retry.maxElapsedMs;
     if (badAnswers >= BAD_ANSWERS_BEFORE_PAUSE && !isExpired) {
       const fix = "check that the url is the service's own and that no proxy answers in its place";
       this.#outageSince.delete(batch.dataset);
@@ -242,7 +242,7 @@ export class Dispatch {
     if (reason === 'rate_limited' || reason === 'timeout' || status === 503)
       this.#adapt(() => this.#concurrency.noteOverload());
     if (isExpired) return refusals.refuse(shipment, part, { reason: 'expired', detail, status });
-    const backoffMs = nextBackoffMs(retry(), batch.attempts, () => this.#options.random());
+    const backoffMs = nextBackoffMs(retry, batch.attempts, () => this.#options.random());
     // Back off even when the service asks for no wait, or for one that is already over.
     const waitMs = Math.max(backoffMs, Math.min(outcome.afterMs ?? 0, MAX_RETRY_AFTER_MS));
     if (outcome.afterMs !== undefined) this.#notBeforeMs = Math.max(this.#notBeforeMs, clock.monotonic() + waitMs);

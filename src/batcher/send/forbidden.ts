@@ -87,7 +87,7 @@ export class Forbidden {
       const detail = `${outcome.detail} (refused alone, twice, while the token was accepted)`;
       return refusals.refuse(shipment, part, { reason: 'rejected', detail, status: 403 });
     }
-    shipment.defer(now + retry().maxBackoffMs, sinceMs);
+    shipment.defer(now + retry.maxBackoffMs, sinceMs);
     return token === 'unknown' || this.#pause(shipment, outcome);
   }
 

@@ -59,7 +59,7 @@ export class Pauses {
     if (this.#probes.has(dataset)) return;
     this.#probes.add(dataset);
     const { clock, retry, signal, log, sink } = this.#options;
-    const waitMs = retry().maxBackoffMs * (0.5 + this.#options.random() / 2);
+    const waitMs = retry.maxBackoffMs * (0.5 + this.#options.random() / 2);
     const probing = new AbortController();
     const either = AbortSignal.any([signal, probing.signal]);
     const waits = [clock.sleep(waitMs, either), ...(sink.tokenChange ? [sink.tokenChange(either)] : [])];

@@ -135,7 +135,7 @@ export class Refusals {
         reason: messageOf(error),
         fix,
       };
-      shipment.wait = { untilMs: clock.monotonic() + retry().maxBackoffMs, unkept };
+      shipment.wait = { untilMs: clock.monotonic() + retry.maxBackoffMs, unkept };
       return undefined;
     }
   }
