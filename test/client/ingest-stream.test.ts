@@ -257,6 +257,20 @@ test.each([
   },
 );
 
+test('ingest stream leaves broken events out of a chunk that was cut for its size, too', async () => {
+  const { service, store } = await start();
+  service.respond = (request, response) => {
+    const events = request.body.toString().trim().split('\n');
+    if (events.length > 500) return refuse(413, 'too large')(request, response);
+    if (events.some((event) => event.startsWith('no'))) return refuse(400, 'the body is not JSON')(request, response);
+    const [status, body] = service.handle(request);
+    replyWith(response, status, body);
+  };
+  const text = Array.from({ length: 1000 }, (_, n) => (n % 10 === 5 ? 'no json\n' : `{"n":${n}}\n`)).join('');
+  expect(await store([text])).toMatchObject({ ingested: 900, failed: 100 });
+  expect(service.requests.length).toBeLessThan(10);
+});
+
 test.each([[400], [403], [404]])(
   'ingest stream ends with a %i that is not about an event, and sends no more',
   async (status) => {

@@ -20,7 +20,7 @@ export interface DeliveryOptions {
   readonly forms?: Pick<BodyForms<object>, 'encoderOf'> | undefined;
   /** Names of the metrics that its answers bring. */
   readonly facts?: readonly string[];
-  /** `Delivery.reconfigure` changes it. */
+  /** At the start; `Delivery.reconfigure` replaces it. */
   readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
   readonly clock: Clock;
   readonly log: Log;

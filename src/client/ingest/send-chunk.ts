@@ -49,14 +49,19 @@ export function encodingOf(compression: Compression): EncodingChoice {
 
 /**
  * Rejects with a `ClientError` when the service refuses the request itself or cannot be reached. A chunk of which nothing is stored, not
- * for the size of its events, counts as that: whatever is wrong with it is wrong with the next one.
+ * for the size of its events, counts as that: whatever is wrong with it is wrong with the next one. `isPartStored`: events before these are.
  */
-export async function sendChunk(delivery: Delivery, events: readonly SplitEvent[], key: string): Promise<void> {
+export async function sendChunk(
+  delivery: Delivery,
+  events: readonly SplitEvent[],
+  key: string,
+  isPartStored = false,
+): Promise<void> {
   if (events.length === 0) return;
   const chunk = new RequestParts([{ first: 0, count: events.length, key }]);
   const tries = new Tries();
   const refused: FailedEvents[] = [];
-  let isStored = false;
+  let isStored = isPartStored;
   let refusal: ClientError | undefined;
   try {
     for (let part = chunk.parts[0]; part; part = chunk.parts[0]) {
@@ -71,9 +76,11 @@ export async function sendChunk(delivery: Delivery, events: readonly SplitEvent[
         continue;
       }
       if (sent.refusal !== 'halve' && sent.refusal !== 'bisect') throw sent;
-      if (sent.refusal === 'bisect' && part.count === events.length) {
-        const sound = leaveOutBroken(delivery, events);
-        if (sound.length < events.length) return await sendChunk(delivery, sound, `${key}.s`);
+      if (sent.refusal === 'bisect' && chunk.extraRequests === 0) {
+        // Parts go in the order of their events: these are all that is left.
+        const rest = events.slice(part.first);
+        const sound = leaveOutBroken(delivery, rest);
+        if (sound.length < rest.length) return await sendChunk(delivery, sound, `${part.key}.s`, isStored);
       }
       const reason = chunk.cut(sent.refusal);
       if (reason === undefined) continue;
