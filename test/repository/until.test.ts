@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { until } from '../support/until.ts';
 
 test('wait that is over names its condition, or what it saw last', async () => {
@@ -9,4 +9,12 @@ test('wait that is over names its condition, or what it saw last', async () => {
   let stored = 0;
   await expect(until('two stored', () => `${++stored} stored`, wait)).rejects.toThrow(/\nlast seen: \d stored$/);
   await until('three more', () => ++stored > 5);
+});
+
+test('wait that may take minutes prints once what it waits for', async () => {
+  const printed = vi.spyOn(console, 'error').mockReturnValue();
+  let tries = 0;
+  await until('ten tries', () => ++tries === 10 || `${tries} tries`, { everyMs: 1, printAfterMs: 0 });
+  expect(printed.mock.calls).toEqual([['still waiting after 0 s, of 60 s, for: ten tries\nlast seen: 1 tries']]);
+  printed.mockRestore();
 });
