@@ -49,7 +49,7 @@ test('a function is one folder and one line', () => {
   expect(read(copy, 'docs/query-examples.md')).toContain('triple(2) → 6');
   expect(run(copy, 'try.ts')).toBe('6 compiled');
   expect(types(copy)).toBe('');
-  expect(checkLayers(copy).filter((violation) => violation.includes('toys'))).toEqual([]);
+  expect(checkLayers(copy).filter((violation) => /toys|more than/.test(violation))).toEqual([]);
   // Without one back end it does not compile.
   rmSync(join(copy, `${TOYS}/rows.ts`));
   run(copy, 'scripts/generate.ts');
@@ -144,7 +144,7 @@ test('a group of endpoints is one file and its line', () => {
     'Names a toy',
   ]);
   expect(types(copy, 'tsconfig.service.json')).toBe('');
-  expect(checkLayers(copy).filter((violation) => violation.includes('toys'))).toEqual([]);
+  expect(checkLayers(copy).filter((violation) => /toys|more than/.test(violation))).toEqual([]);
   // A reply that is not as its schema says does not compile.
   writeFileSync(
     join(copy, 'src/service/api/toys.ts'),

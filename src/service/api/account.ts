@@ -12,7 +12,7 @@ import { HERE } from '../datasets/schemas.ts';
 import type { User } from '../auth/users.ts';
 import type { Metadata } from '../metadata.ts';
 import { group, underBoth } from './endpoint.ts';
-import { ORG, ORG_V2, organisationOf, type OrganisationFacts } from './organisation.ts';
+import { ORG, ORG_V2, organisationOf, type OrganisationFacts } from '../auth/organisation.ts';
 
 const CURRENT = z.object({ id: z.string(), name: z.string(), emails: z.array(z.string()) });
 const USER = z.object({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { NO_TIME } from '../../core/time/time-text.ts';
 import { SERVICE_DATASETS, SERVICE_USERS } from '../limits.ts';
 import { CLIENT_TYPES, looser } from '../http/client-types.ts';
-import { ROLES, type Role } from '../auth/rights.ts';
+import { ROLES, type Role } from './rights.ts';
 
 const time = z.iso.datetime();
 
