@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { tryNode } from '../../../support/run-node.ts';
 import { faults } from './faults/faults.ts';
-import { found } from './found.ts';
+import { found } from './found/found.ts';
 import { play } from './play.ts';
 
 vi.mock('node:fs', async (load) => (await import('./at-once.ts')).withCallbacks(await load()));

@@ -1,7 +1,7 @@
 /**
  * A whole agent on real files against the promise (promise.ts), whatever happens to the files, to the agent and at the
  * service. TAILRACE_SCHEDULES sets the number of schedules for each of the globs (a quarter of it with compressed files, half of it with links),
- * TAILRACE_SEED repeats those of a printed seed, TAILRACE_SCHEDULES_IN names the folder; a schedule that fails is shrunk, and belongs into found.ts.
+ * TAILRACE_SEED repeats those of a printed seed, TAILRACE_SCHEDULES_IN names the folder; a schedule that fails is shrunk, and belongs into found/.
  */
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';

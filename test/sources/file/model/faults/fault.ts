@@ -6,7 +6,7 @@ export interface Fault {
   readonly name: string;
   /** Names that the source follows, or `compressed`. */
   readonly include: string;
-  /** The name, in `found.ts`, of what finds it every time. */
+  /** The name, in `found/`, of the schedule that finds it every time. */
   readonly schedule: string;
   /** By `path under src#export`: what takes the place of the export. */
   readonly hooks: Readonly<Record<string, (real: never) => unknown>>;

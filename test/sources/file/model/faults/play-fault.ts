@@ -1,7 +1,7 @@
 /** Plays the schedule of the planted fault, by itself: ends with 1 and what the judge says where the promise breaks. For `hook.ts`. */
 import '../sync-node.ts';
 import { tmpdir } from 'node:os';
-import { found } from '../found.ts';
+import { found } from '../found/found.ts';
 import { play } from '../play.ts';
 import { faults } from './faults.ts';
 
