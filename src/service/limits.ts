@@ -185,7 +185,7 @@ export function memoryShares(
   const queryMemoryBytes = isEmbedded ? Math.min(wanted, wholeMib(left / 2)) : wanted;
   const other = left - (isEmbedded ? queryMemoryBytes : 0);
   const heapBytes = wholeMib(Math.max(LEAST_HEAP_BYTES, other * 0.4));
-  const replyBytes = Math.min(SERVICE_REPLY_BYTES_IN_FLIGHT, wholeMib(other / 6));
+  const replyBytes = Math.min(SERVICE_REPLY_BYTES_IN_FLIGHT, wholeMib(other / 7));
   return {
     queryMemoryBytes,
     /** What the embedded engine may take, all its work together. */
