@@ -15,8 +15,7 @@ export type ClientErrorCode =
   | 'E_BAD_ANSWER';
 
 /**
- * What the answer to a request that stores events means, as to the agent (docs/delivery.md): the same again later, nothing for now, its
- * halves, or ever smaller parts to find the refused events.
+ * How a failed ingest request is classified, as by the agent (docs/delivery.md): retry, pause, halve, or bisect to find the refused events.
  */
 export type IngestRefusal = Exclude<Outcome['kind'], 'delivered' | 'partial'>;
 

@@ -39,7 +39,7 @@ export interface KnownService {
   hasStored: boolean;
 }
 
-/** Events are sent again where the agent sends them again, but for a failure that will not pass: somebody waits. */
+/** Retries ingest as the agent does, except failures that will not pass: a user is waiting. */
 export function isRetriable(
   { code, status, systemCode, refusal }: ClientError,
   repeatable: Repeatable,

@@ -63,7 +63,8 @@ test('client lists, creates, reads, updates, trims and deletes datasets', async 
 test('client encodes the parts of a path', async ({ service, client }) => {
   await expect(client.datasets.get('a/b c?')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   expect(service.last.url).toBe('/v1/datasets/a%2Fb%20c%3F');
-  await client.ingest('a/b c?', '{}', { format: 'ndjson' });
+  await client.datasets.create({ name: 'logs' });
+  await expect(client.ingest('a/b c?', '{}', { format: 'ndjson' })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   expect(service.last.url).toBe('/v1/ingest/a%2Fb%20c%3F');
 });
 

@@ -38,8 +38,9 @@ export class FakeService extends HttpServer {
   readonly requests: ReceivedRequest[] = [];
   /** Bodies' lines that were answered with a 200, once for each key, in the order of their arrival. */
   readonly stored = new Map<string, readonly string[]>();
-  /** Events by dataset, once for each key, in the order in which they came. Events may go to a dataset that was not made. */
+  /** Events by dataset, once for each key, in the order in which they came. */
   readonly events = new Map<string, unknown[]>();
+  /** Where one was made, events go only to those that were made. */
   readonly datasets = new Map<string, FakeDataset>();
   /** How a request is answered; by default as the API does. */
   respond: Responder = (request, response) => {
@@ -90,7 +91,8 @@ export class FakeService extends HttpServer {
     const call = `${request.method} ${group}`;
     const missing = [404, { code: 404, message: `dataset "${id}" not found` }] as const;
     if (id === '_apl') return [200, queryResult(JSON.parse(body), this.events, parameters.get('format') ?? '')];
-    if (group === 'ingest' || verb === 'ingest') return [200, this.#store(request)];
+    if (group === 'ingest' || verb === 'ingest')
+      return this.datasets.size > 0 && !this.datasets.has(id) ? missing : [200, this.#store(request)];
     const dataset = this.datasets.get(id);
     if (group === 'datasets' && id !== '' && !dataset) return missing;
     if (verb === 'query') return [200, queryResult({ apl: id, ...JSON.parse(body) }, this.events, 'legacy')];
@@ -132,12 +134,14 @@ export class FakeService extends HttpServer {
     const events = this.events.get(id) ?? [];
     this.events.set(id, events);
     const name = key === '' ? `without a key ${this.stored.size}` : key;
-    if (!this.stored.has(name)) {
+    const kept = this.stored.get(name);
+    if (!kept) {
       this.stored.set(name, lines);
       for (const line of lines) events.push(parsed(line));
     }
     return {
-      ingested: lines.length,
+      // Of the first request of a key, whatever a repeated one brings.
+      ingested: (kept ?? lines).length,
       failed: 0,
       failures: [],
       processedBytes: body.length,

@@ -23,7 +23,7 @@ export interface InForce {
 }
 
 export interface ReloadOptions {
-  /** As every agent of this process. */
+  /** Starts an agent with this process's log, counters and reload. */
   readonly start: (config: Config) => Promise<Agent>;
   readonly log: Log;
   readonly reloads: ConfigReloads;

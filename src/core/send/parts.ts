@@ -1,6 +1,6 @@
 /**
- * The parts in which events are sent: whole at first, cut where the service does not take it. What the agent does with its batches and the
- * client with its chunks. Cutting is deterministic by event index, and a part's key is a hash of its parent's key and its place, so that the
+ * The parts in which events are sent: whole at first, cut where the service does not take it. Shared by the agent's
+ * batches and the client's chunks. Cutting is deterministic by event index, and a part's key is a hash of its parent's key and its place, so that the
  * same events keep the same key over retries and restarts. Pure.
  */
 import { hash } from 'node:crypto';
@@ -86,8 +86,9 @@ export class RequestParts {
     const twin = this.#twins.get(part);
     // After a 403 the order is another one: a half that was sent before, or that was cut, is not the one to cut now.
     if (as === 'refused' || !twin || twin.count === 1 || this.parts[0] !== twin || this.#deferred.has(twin)) return;
+    // The request that would have sent it whole is saved.
+    if (this.extraRequests + 1 > MAX_EXTRA_REQUESTS) return;
     this.extraRequests -= 1;
-    if (this.isSpent) this.extraRequests += 1;
-    else this.split('fault');
+    this.split('fault');
   }
 }

@@ -2,7 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
+import {
+  type FileStat,
+  type FileSystem,
+  isSameStat,
+  nodeFileSystem,
+} from '../../../src/sources/file/scan/file-system.ts';
 import { Finder } from '../../../src/sources/file/scan/finder.ts';
 import { explainMiss } from '../../../src/sources/file/scan/glob.ts';
 import { compileExclude, compileInclude, fixedPartsOf } from '../../../src/sources/file/scan/glob.ts';
@@ -26,6 +31,22 @@ function makeFinder(include: string[], exclude: string[] = [], fileSystem: FileS
   const finder = new Finder({ include, exclude, fileSystem, clock, notices, refusals });
   return { finder, log, clock, find: async () => [...(await finder.find()).keys()].sort() };
 }
+
+test('a stat record is kept between scans only while every member is the same', () => {
+  const before: FileStat = { kind: 'file', device: 1, inode: 2, size: 3, mtimeMs: 4, bornMs: 5, links: 1 };
+  const changed: Readonly<Record<keyof FileStat, Partial<FileStat>>> = {
+    kind: { kind: 'FIFO' },
+    device: { device: 9 },
+    inode: { inode: 9n },
+    size: { size: 9 },
+    mtimeMs: { mtimeMs: 9 },
+    bornMs: { bornMs: 9 },
+    links: { links: 0 },
+  };
+  expect(isSameStat(before, { ...before })).toBe(true);
+  for (const [name, change] of Object.entries(changed))
+    expect([name, isSameStat(before, { ...before, ...change })]).toEqual([name, false]);
+});
 
 test('finder follows ** at any depth and * within one folder only', async () => {
   const root = makeTree({

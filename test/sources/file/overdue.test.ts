@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, onTestFinished, vi } from 'vitest';
+import { NO_SERVICE_MANAGER } from '../../../src/agent/service-manager/notify.ts';
 import { startReporting } from '../../../src/agent/service-manager/report.ts';
 import { SCAN_GRACE_MS } from '../../../src/sources/file/limits.ts';
 import { Finder } from '../../../src/sources/file/scan/finder.ts';
@@ -85,6 +86,16 @@ test('source is not overdue during a scan that takes long and goes on', async ()
   }
   isSlow = false;
   expect([...answers]).toEqual([undefined]);
+});
+
+test('without a service manager no status line is computed', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const observe = vi.fn<() => never>();
+  const end = startReporting({ manager: NO_SERVICE_MANAGER, observe, overdue: () => undefined });
+  vi.advanceTimersByTime(60_000);
+  expect(observe).not.toHaveBeenCalled();
+  end();
 });
 
 test('systemd hears that the agent works only while nothing is overdue', () => {
