@@ -38,14 +38,14 @@ export function moveInto(
   else if (stat.size < generation.stream.nuls.gapEnd) generation.stream.beginAt(0, generation.stream.tail);
   // The copy may be shorter than the fingerprint.
   if (end) generation.stream.identity = { ...generation.stream.identity, ...end.fingerprint };
-  // What was read beyond the copy's end is in no file any more.
+  // No file holds the bytes that were read beyond the copy's end.
   if (end || isGone(generation)) identities.noteDeleted(generation);
   else identities.noteFound(generation);
   identities.save(generation);
   knownFiles.enqueue(generation);
 }
 
-/** Nothing of the file is to be read. A stream of its own says so, also after a restart. Throws system errors: it is then undecided as before. */
+/** Marks all of the copy as read, in a stream of its own so that a restart knows it, too. Throws system errors: it is then undecided as before. */
 export function noteRead({ fileSystem, notices, identities }: Options, copy: TrackedFile, { size }: FileStat): void {
   notices.event('debug', { path: copy.disk.path, size }, 'file is a copy of what was read');
   copy.stream.beginAt(size, tailBefore(fileSystem, copy.disk.fd!, size));

@@ -1,4 +1,4 @@
-/** A file that is followed: a stream, and the file on disk that holds it now, which knows nothing of what was read. */
+/** A followed file: its stream with what was read of it, and the file on disk that holds it now. */
 import type { EventShape } from '../../../core/block.ts';
 import type { FileStat } from '../scan/file-system.ts';
 import type { CopyChange, KnownChange } from './change.ts';
