@@ -16,7 +16,7 @@ import { openChdb } from '../../src/service/engine/embedded/chdb.ts';
 import { ownFieldsOf } from '../../src/service/engine/own-columns.ts';
 import { programOf } from '../../src/service/query/plan/program.ts';
 import { planOf, readQuery } from '../../src/language/text/query-text.ts';
-import { Params } from '../../src/service/query/values/sql.ts';
+import { SqlParams } from '../../src/service/query/values/sql.ts';
 import { lineMaker } from '../inputs.ts';
 import { readCpuSeconds } from '../measure.ts';
 import { median } from '../run.ts';
@@ -195,7 +195,7 @@ async function compiler(
   });
   return ({ text, counts, lastHour }, startTime) => {
     const [start, end] = [startTime, END].map((time) => BigInt(Date.parse(time)) * 1_000_000n) as [bigint, bigint];
-    const params = new Params();
+    const params = new SqlParams();
     const environment = { params, now: end, start, end, step: 60_000_000_000n };
     const tree = planOf(readQuery(`['bench'] | ${text}`), new Map());
     const { rows, count } = programOf(tree, {

@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SERVICE_KEPT_KEYS } from '../../src/service/limits.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Engine } from '../../src/service/engine/engine.ts';
-import { openKeys, type Keys, type Range } from '../../src/service/ingest/keys.ts';
+import { openKeys, type IngestKeys, type StoredRange } from '../../src/service/ingest/keys.ts';
 import { openMetadata, type Metadata } from '../../src/service/metadata.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
 let metadata: Metadata;
-let keys: Keys;
+let keys: IngestKeys;
 /** The engine's count of rows of each range asked for, and the ranges that it was to delete. */
 let found: number[];
 let deleted: string[];
@@ -27,7 +27,12 @@ const engine = (): Engine =>
     },
   }) as unknown as Engine;
 
-const range = (firstRow: number, rows = 10): Range => ({ firstRow: BigInt(firstRow), rows, minTime: 0n, maxTime: 9n });
+const range = (firstRow: number, rows = 10): StoredRange => ({
+  firstRow: BigInt(firstRow),
+  rows,
+  minTime: 0n,
+  maxTime: 9n,
+});
 /** Notes the key and its reply, as before an insert. */
 const begin = (key: string, firstRow: number, rows?: number): void =>
   keys.begin(1, key, range(firstRow, rows), `reply ${key}`, () => 'short');

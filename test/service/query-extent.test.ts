@@ -1,6 +1,6 @@
 /** A query whose range covers all that a dataset has compares no times, and still finds nothing outside of its range. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Dataset } from '../../src/service/datasets/catalog.ts';
+import type { DatasetRecord } from '../../src/service/datasets/catalog.ts';
 import { openChdb } from '../../src/service/engine/embedded/chdb.ts';
 import type { Engine } from '../../src/service/engine/engine.ts';
 import { KIND, RowBlock } from '../../src/service/engine/rows/row-block.ts';
@@ -15,7 +15,7 @@ const DAY = 1_767_225_600_000_000_000n;
 /** The range of every query: hours 10 to 20 of the day. */
 const [START, END] = [DAY + 10n * HOUR, DAY + 20n * HOUR];
 const TABLE = 'ds_1';
-const dataset: Dataset = {
+const dataset: DatasetRecord = {
   id: 1,
   name: 'logs',
   table: TABLE,

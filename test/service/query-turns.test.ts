@@ -1,6 +1,6 @@
 /** Who of the queries has a turn: long ones take half of the turns at most, so that short ones overtake those that wait. */
 import { expect, test } from 'vitest';
-import type { Dataset } from '../../src/service/datasets/catalog.ts';
+import type { DatasetRecord } from '../../src/service/datasets/catalog.ts';
 import type { Engine, Extent } from '../../src/service/engine/engine.ts';
 import { SERVICE_LONG_QUERY_ROWS } from '../../src/service/limits.ts';
 import { isLongQuery, QueryTurns } from '../../src/service/query/turns.ts';
@@ -53,13 +53,13 @@ test.each<[string, (Extent | undefined)[], bigint | undefined, bigint | undefine
   ['rows that the engine does not know', [undefined], undefined, undefined, false],
 ])('a query is long by the rows in its range: %s', (_, extents, start, end, isLong) => {
   const engine = { knownExtent: (table: string) => extents[Number(table)] } as unknown as Engine;
-  const named = extents.map((__, table) => [{ table: String(table) } as Dataset]);
+  const named = extents.map((__, table) => [{ table: String(table) } as DatasetRecord]);
   expect(isLongQuery(engine, named, { now: 1000n * SECOND, start, end })).toBe(isLong);
 });
 
 test('a query is long by the rows of all datasets that a pattern names', () => {
   const engine = { knownExtent: () => spread(MOST * 0.6) } as unknown as Engine;
-  const [one, other] = [{ table: '1' } as Dataset, { table: '2' } as Dataset];
+  const [one, other] = [{ table: '1' } as DatasetRecord, { table: '2' } as DatasetRecord];
   const range = { now: 1000n * SECOND, start: undefined, end: undefined };
   expect([isLongQuery(engine, [[one]], range), isLongQuery(engine, [[one, other]], range)]).toEqual([false, true]);
 });

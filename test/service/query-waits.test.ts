@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Engine, QueryResult, ResultRows } from '../../src/service/engine/engine.ts';
+import type { Engine, EngineResult, ResultRows } from '../../src/service/engine/engine.ts';
 import { FairBudget } from '../../src/service/fairness/fair-budget.ts';
 import { SERVICE_TOLD_WAIT_MS } from '../../src/service/limits.ts';
 import { QUERY_PARAMETERS } from '../../src/service/query/apl-request.ts';
@@ -18,7 +18,7 @@ const rows: ResultRows = {
   filter: () => rows,
   [Symbol.iterator]: () => [][Symbol.iterator](),
 };
-const NOTHING: QueryResult = { rows, rowsRead: 0, bytesRead: 0 };
+const NOTHING: EngineResult = { rows, rowsRead: 0, bytesRead: 0 };
 
 afterEach(() => void vi.useRealTimers());
 
@@ -26,7 +26,7 @@ function open() {
   const going: (() => void)[] = [];
   const engine = {
     knownExtent: () => undefined,
-    query: () => new Promise<QueryResult>((resolve) => going.push(() => resolve(NOTHING))),
+    query: () => new Promise<EngineResult>((resolve) => going.push(() => resolve(NOTHING))),
   } as unknown as Engine;
   const running = openRunningQueries('X-Service-');
   const parts = {

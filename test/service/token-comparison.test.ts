@@ -1,6 +1,6 @@
 /** How long it takes to refuse a token must not tell how near it was to a known one: every known hash is compared, whole, whichever fits. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openTokens, type Tokens } from '../../src/service/auth/tokens.ts';
+import { openTokens, type TokenStore } from '../../src/service/auth/tokens.ts';
 import { openUsers } from '../../src/service/auth/users.ts';
 import { openMetadata, type Metadata } from '../../src/service/metadata.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -16,7 +16,7 @@ vi.mock('node:crypto', async (original) => {
 });
 
 let metadata: Metadata;
-let tokens: Tokens;
+let tokens: TokenStore;
 beforeEach(() => {
   metadata = openMetadata(makeTree({}), false);
   const { owner } = openUsers(metadata, new Date());

@@ -1,14 +1,12 @@
 /** row_number and row_cumsum that begin anew: a condition becomes the number of the part that each row is in, in columns before theirs. */
 import { FUNCTIONS } from '../functions/table.ts';
-import { constantNode, mapCalls, numberedName, type Column, type Node, type Stage } from './tree.ts';
-
-type Call = Node & { readonly kind: 'apply' };
+import { constantNode, mapCalls, numberedName, type CallNode, type Column, type Node, type Stage } from './tree.ts';
 
 const columnNode = (name: string): Node => ({ kind: 'column', type: 'int', name });
 const int = (value: bigint): Node => constantNode({ type: 'int', value });
 
 /** A call of the function, in the place of another. */
-const applyAt = (name: string, { at }: Call, args: readonly Node[]): Node => {
+const applyAt = (name: string, { at }: CallNode, args: readonly Node[]): Node => {
   const spec = FUNCTIONS.get(name)!;
   return { kind: 'apply', type: 'int', spec, args, at, places: args.map(() => at) };
 };
@@ -24,7 +22,7 @@ const RESTARTING: ReadonlySet<string> = new Set(['row_number', 'row_cumsum']);
 
 export function withRestarts(columns: readonly Column[]): Restarted {
   const [conditions, parts]: [Column[], Column[]] = [[], []];
-  const rewrite = (call: Call): Node => {
+  const rewrite = (call: CallNode): Node => {
     const [value, condition] = call.args;
     if (!RESTARTING.has(call.spec.name) || !condition) return call;
     const [isFirst, part] = [numberedName('restart', conditions.length), numberedName('part', conditions.length)];

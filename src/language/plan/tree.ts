@@ -36,6 +36,9 @@ export type Node =
       readonly caseless: boolean;
     };
 
+/** A call of a function or an operator. */
+export type CallNode = Node & { readonly kind: 'apply' };
+
 /** Names may repeat in results of the legacy form: inside a query each has a NUL and a number appended, which are not shown. */
 export const numberedName = (name: string, n: number): string => `${name}\0${n}`;
 export const shown = (name: string): string => name.split('\0')[0]!;
@@ -142,6 +145,9 @@ export interface Tree {
   /** How many queries it is made of, itself included. */
   readonly weight: number;
 }
+
+/** Where a query's rows come from, and what becomes of them. */
+export type TreeRows = Pick<Tree, 'source' | 'stages'>;
 
 export type JoinKind =
   | 'inner'
@@ -252,6 +258,8 @@ export type Stage =
   /** For a series by time `count` counts groups, unless `exactly` that many rows are wanted. */
   | { readonly kind: 'limit'; readonly count: number; readonly exactly: boolean };
 
+export type SeriesStage = Stage & { readonly kind: 'series' };
+
 /** A column under another name. */
 export interface Renamed {
   readonly from: string;
@@ -288,7 +296,7 @@ export function nodeName(node: Node): string | undefined {
 }
 
 /** The expression with each call in it as `change` makes it, inner ones first. */
-export function mapCalls(node: Node, change: (call: Node & { readonly kind: 'apply' }) => Node): Node {
+export function mapCalls(node: Node, change: (call: CallNode) => Node): Node {
   if (node.kind === 'apply') return change({ ...node, args: node.args.map((arg) => mapCalls(arg, change)) });
   if (node.kind === 'item') return { ...node, object: mapCalls(node.object, change) };
   return node;
@@ -298,7 +306,5 @@ export function mapCalls(node: Node, change: (call: Node & { readonly kind: 'app
 export const nodesIn = (node: Node): Node[] => [node, ...partsOf(node).flatMap(nodesIn)];
 
 /** The calls of these functions in an expression, outer ones first. */
-export const callsIn = (node: Node, isWanted: (name: string) => boolean): (Node & { readonly kind: 'apply' })[] =>
-  nodesIn(node).filter(
-    (part): part is Node & { readonly kind: 'apply' } => part.kind === 'apply' && isWanted(part.spec.name),
-  );
+export const callsIn = (node: Node, isWanted: (name: string) => boolean): CallNode[] =>
+  nodesIn(node).filter((part): part is CallNode => part.kind === 'apply' && isWanted(part.spec.name));

@@ -7,9 +7,9 @@ import { SERVICE_NAME_LENGTH } from '../limits.ts';
 import { badRequest, forbidden, notFound, quote } from '../http/api-error.ts';
 import { CLIENT_TYPES, looser } from '../http/client-types.ts';
 import type { Auth, Caller } from '../auth/auth.ts';
-import { PERMISSIONS, ROLES, type Action, type Role } from '../auth/rights.ts';
+import { PERMISSIONS, ROLES, type AccessAction, type UserRole } from '../auth/rights.ts';
 import { HERE } from '../datasets/schemas.ts';
-import type { User } from '../auth/users.ts';
+import type { UserAccount } from '../auth/users.ts';
 import type { Metadata } from '../metadata.ts';
 import { group, underBoth } from './endpoint.ts';
 import { ORG, ORG_V2, organisationOf, type OrganisationFacts } from '../auth/organisation.ts';
@@ -40,14 +40,14 @@ const CREATE = z.strictObject({
 const ROLE = z.strictObject({ role: z.enum(ROLES) });
 const NAME = CREATE.pick({ name: true });
 
-const viewOf = ({ id, name, email, role }: User): z.infer<typeof USER> => ({
+const viewOf = ({ id, name, email, role }: UserAccount): z.infer<typeof USER> => ({
   id,
   name,
   email,
   role,
   permissions: [...PERMISSIONS[role]],
 });
-const viewOfV2 = ({ id, name, email, role }: User): z.infer<typeof USER_V2> => ({
+const viewOfV2 = ({ id, name, email, role }: UserAccount): z.infer<typeof USER_V2> => ({
   id,
   name,
   email,
@@ -63,7 +63,7 @@ interface AccountParts {
 /** For personal tokens; `/orgs` and `/user` need no org header, so that a user can learn its id. */
 const any = { org: false } as const;
 const mine = { tokens: 'personal', org: false } as const;
-const users = (action: Action) => ({ need: { kind: 'org', area: 'users', action } }) as const;
+const users = (action: AccessAction) => ({ need: { kind: 'org', area: 'users', action } }) as const;
 
 const TYPES = {
   CurrentUser: CURRENT,
@@ -94,9 +94,9 @@ export const account = group(
       reply: USER_V2,
     } as const;
     both('PUT /v2/user', renamed, ({ caller, body }) => viewOfV2(all.update(caller.user.id, body())));
-    const own = (role: Role) =>
+    const own = (role: UserRole) =>
       organisationOf({ ...organisation, name: metadata.fact('org_name') ?? organisation.id }, role);
-    const ownV2 = (role: Role) => ({ ...own(role), defaultEdgeDeployment: HERE });
+    const ownV2 = (role: UserRole) => ({ ...own(role), defaultEdgeDeployment: HERE });
     for (const [version, access, reply, view] of [
       ['v1', mine, ORG, own],
       ['v2', any, ORG_V2, ownV2],
@@ -169,7 +169,7 @@ export const account = group(
 );
 
 /** An admin can create and remove everybody but owners, and so can an API token, whoever made it. */
-function checkRole({ kind, user }: Caller, other: Role): void {
+function checkRole({ kind, user }: Caller, other: UserRole): void {
   if (other === 'owner' && (kind === 'api' || user.role !== 'owner'))
     throw badRequest('only an owner can make or change an owner');
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_QUERY_PARTS } from '../limits.ts';
 import type { Caller } from '../auth/auth.ts';
-import type { Action } from '../auth/rights.ts';
+import type { AccessAction } from '../auth/rights.ts';
 import { badRequest, forbidden, notFound, quote } from '../http/api-error.ts';
 import { isUnset, optionalTime } from '../http/read-request.ts';
 import type { Metadata } from '../metadata.ts';
@@ -50,7 +50,7 @@ const LISTED = z.object({
     .describe('of the range; given twice, the second is its end, as Go clients send it'),
   end: instant.optional().describe('of the range'),
 });
-type Kept = z.infer<typeof KEPT>;
+type KeptAnnotation = z.infer<typeof KEPT>;
 type Changes = z.infer<typeof UPDATE>;
 
 const VIEW = { kind: 'dataset-view' } as const;
@@ -60,7 +60,7 @@ export const annotations = group(
   { Annotation: ANNOTATION },
   (add, { metadata }: { readonly metadata: Metadata }) => {
     const endpoint = underBoth(add);
-    const store = openStore<Kept>(metadata, {
+    const store = openStore<KeptAnnotation>(metadata, {
       kind: 'annotation',
       word: 'annotation',
       prefix: 'ann_',
@@ -68,18 +68,18 @@ export const annotations = group(
     });
     const seen = (caller: Caller, names: readonly string[]): string[] => names.filter((name) => caller.may(VIEW, name));
     /** Who may change what a dataset shows: who may change datasets, or annotations alone. */
-    const requireChange = (caller: Caller, action: Action): void => {
+    const requireChange = (caller: Caller, action: AccessAction): void => {
       if (!caller.may({ kind: 'org', area: 'annotations', action }))
         caller.require({ kind: 'org', area: 'datasets', action: 'update' });
     };
-    const visible = (caller: Caller, id: string): Saved<Kept> => {
+    const visible = (caller: Caller, id: string): Saved<KeptAnnotation> => {
       const found = store.get(id);
       const datasets = seen(caller, found.datasets);
       if (datasets.length === 0) throw notFound(`annotation ${quote(id)} not found`);
       return { ...found, datasets };
     };
     /** The whole annotation, of which the caller must see every dataset. */
-    const changeable = (caller: Caller, action: Action, id: string): Saved<Kept> => {
+    const changeable = (caller: Caller, action: AccessAction, id: string): Saved<KeptAnnotation> => {
       requireChange(caller, action);
       const found = store.get(id);
       if (visible(caller, id).datasets.length < found.datasets.length)
@@ -97,7 +97,7 @@ export const annotations = group(
           .flat()
           .flatMap((text) => text.split(','))
           .filter((name) => name !== '');
-        const isInside = ({ time, endTime = time }: Kept): boolean =>
+        const isInside = ({ time, endTime = time }: KeptAnnotation): boolean =>
           (start === undefined || endTime >= start) && (end === undefined || time <= end);
         const isAsked = (datasets: readonly string[]): boolean =>
           seen(caller, names.length === 0 ? datasets : datasets.filter((name) => names.includes(name))).length > 0;
@@ -138,9 +138,9 @@ export const annotations = group(
 );
 
 /** Absent and null keys stay as they are. Throws an `ApiError` 400. */
-function merged(kept: Kept, changes: Changes): Kept {
+function merged(kept: KeptAnnotation, changes: Changes): KeptAnnotation {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined && value !== null);
-  const all: Kept = { ...kept, ...(Object.fromEntries(given) as Partial<Kept>) };
+  const all: KeptAnnotation = { ...kept, ...(Object.fromEntries(given) as Partial<KeptAnnotation>) };
   if (all.endTime !== undefined && all.endTime < all.time)
     throw badRequest(`endTime ${all.endTime} is before time ${all.time}`);
   return all;

@@ -1,9 +1,9 @@
 /** The dataset endpoints of /v1, their /v2 names, and the fields of a dataset. */
 import { z } from 'zod';
 import type { Caller } from '../auth/auth.ts';
-import type { Action, Need } from '../auth/rights.ts';
+import type { AccessAction, Need } from '../auth/rights.ts';
 import type { Arrivals } from '../datasets/arrivals.ts';
-import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import type { Catalog, DatasetRecord } from '../datasets/catalog.ts';
 import { INFO, infoOf } from '../datasets/info.ts';
 import {
   CREATE,
@@ -35,7 +35,7 @@ interface DatasetParts {
 }
 
 const VIEW: Need = { kind: 'dataset-view' };
-const org = (action: Action): Need => ({ kind: 'org', area: 'datasets', action });
+const org = (action: AccessAction): Need => ({ kind: 'org', area: 'datasets', action });
 
 const TYPES = { Dataset: DATASET, DatasetInfo: INFO, FieldMeta: FIELD };
 
@@ -82,14 +82,14 @@ export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts)
   );
 });
 
-const visibleTo = (catalog: Catalog, caller: Caller): Dataset[] =>
+const visibleTo = (catalog: Catalog, caller: Caller): DatasetRecord[] =>
   catalog.list().filter(({ name }) => caller.may(VIEW, name));
 
 function addUnder<View extends object>(
   endpoint: AddEndpoint,
   path: '/v1/datasets' | '/v2/datasets',
   reply: z.ZodType<View>,
-  view: (dataset: Dataset) => View,
+  view: (dataset: DatasetRecord) => View,
   { catalog, trimmer, arrivals }: DatasetParts,
 ): void {
   endpoint(`GET ${path}`, { summary: 'The datasets that the token may see', reply: z.array(reply) }, ({ caller }) =>

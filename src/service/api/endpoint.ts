@@ -15,15 +15,15 @@ import { type Querystring, readBody, readQuery } from '../http/read-request.ts';
 import type { Caller } from '../auth/auth.ts';
 
 /** The names behind the colons of an address. */
-type Params<Route extends string> = Route extends `${string}:${infer Tail}`
+type RouteParams<Route extends string> = Route extends `${string}:${infer Tail}`
   ? Tail extends `${infer Name}/${infer Rest}`
-    ? Readonly<Record<Name, string>> & Params<Rest>
+    ? Readonly<Record<Name, string>> & RouteParams<Rest>
     : Readonly<Record<Tail, string>>
   : object;
 
 /** A request to an endpoint. */
-export interface Asked<Route extends string, Body extends z.ZodType, Query extends z.ZodObject> {
-  readonly params: Params<Route>;
+export interface EndpointRequest<Route extends string, Body extends z.ZodType, Query extends z.ZodObject> {
+  readonly params: RouteParams<Route>;
   readonly caller: Caller;
   /** The body and the query by their schemas. They throw an `ApiError` 400. */
   readonly body: () => z.output<Body>;
@@ -34,7 +34,7 @@ export interface Asked<Route extends string, Body extends z.ZodType, Query exten
 
 type Access = Pick<FastifyContextConfig, 'public' | 'publicHere' | 'tokens' | 'org' | 'need'>;
 
-type Answer<Reply extends z.ZodType> = Readonly<z.output<Reply>> | FastifyReply | void;
+type EndpointReply<Reply extends z.ZodType> = Readonly<z.output<Reply>> | FastifyReply | void;
 
 /** Adds an endpoint to a server. */
 export type AddEndpoint = <
@@ -47,7 +47,7 @@ export type AddEndpoint = <
   route: Route,
   endpoint: Access & Omit<Endpoint, 'tag'> & { readonly body?: Body; readonly query?: Query; readonly reply?: Reply },
   /** Without a `reply` in the description the answer is a 204. */
-  handle: (asked: Asked<Route, Body, Query>) => Answer<Reply> | Promise<Answer<Reply>>,
+  handle: (asked: EndpointRequest<Route, Body, Query>) => EndpointReply<Reply> | Promise<EndpointReply<Reply>>,
   hooks?: Pick<RouteShorthandOptions, 'onRequest'>,
 ) => void;
 

@@ -8,9 +8,9 @@ import { badRequest } from '../http/api-error.ts';
 import { readBytes } from '../fairness/body.ts';
 import { parameter } from '../http/read-request.ts';
 import { decompress, tooLarge } from '../ingest/decompress.ts';
-import { INGEST_REPLY, ingest, type IngestOptions, type Parts } from '../ingest/ingest.ts';
+import { INGEST_REPLY, ingest, type IngestQuery, type IngestContext } from '../ingest/ingest.ts';
 import { formatOf } from '../ingest/readers.ts';
-import { type Asked, endpointsOf, group } from './endpoint.ts';
+import { type EndpointRequest, endpointsOf, group } from './endpoint.ts';
 import { FairBudget, tooBusy, type Held } from '../fairness/fair-budget.ts';
 import { ingestHolder } from '../fairness/holder.ts';
 
@@ -36,9 +36,9 @@ const DOC = {
   reply: INGEST_REPLY,
 };
 
-type AskedIngest = Asked<`POST ${(typeof PATHS)[number]}`, z.ZodType, typeof DOC.query>;
+type AskedIngest = EndpointRequest<`POST ${(typeof PATHS)[number]}`, z.ZodType, typeof DOC.query>;
 
-interface IngestParts extends Parts {
+interface IngestParts extends IngestContext {
   readonly headerPrefix: string;
   /** Personal tokens may ingest, too. */
   readonly personalIngest: boolean;
@@ -59,7 +59,7 @@ export const ingestEndpoints = group('ingest', {}, (_endpoint, parts: IngestPart
     const handle = async ({ params, query, request, reply }: AskedIngest): Promise<FastifyReply> => {
       const { headers } = request;
       const asked = query();
-      const options: IngestOptions = {
+      const options: IngestQuery = {
         format: formatOf(headers['content-type']),
         timestampField: asked['timestamp-field'],
         timestampFormat: asked['timestamp-format'],

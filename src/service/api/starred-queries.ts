@@ -31,12 +31,12 @@ const FIELDS = {
 };
 const KEPT = z.object(FIELDS);
 const STARRED = z.strictObject({ id: z.string(), ...FIELDS, query: QUERY.extend({ queryOptions: z.looseObject({}) }) });
-type Kept = z.infer<typeof KEPT>;
+type StarredRecord = z.infer<typeof KEPT>;
 type Starred = z.infer<typeof STARRED>;
 type Wanted = z.infer<typeof WANTED>;
 
 /** Clients read `queryOptions` of every one: one without them hides all. */
-const viewOf = (kept: Saved<Kept>): Starred => {
+const viewOf = (kept: Saved<StarredRecord>): Starred => {
   const { queryOptions } = kept.query;
   const isObject = typeof queryOptions === 'object' && queryOptions !== null && !Array.isArray(queryOptions);
   return { ...kept, query: { ...kept.query, queryOptions: isObject ? queryOptions : {} } } as Starred;
@@ -64,18 +64,18 @@ export const starredQueries = group(
   { StarredQuery: STARRED },
   (add, { metadata }: { readonly metadata: Metadata }) => {
     const endpoint = underBoth(add);
-    const store = openStore<Kept>(metadata, {
+    const store = openStore<StarredRecord>(metadata, {
       kind: 'starred',
       word: 'starred query',
       prefix: '',
       datasetsOf: ({ dataset }) => (dataset === undefined ? [] : [dataset]),
     });
     /** A user's own, and those of others about datasets that the user may query. An API token is no user: it sees none. */
-    const sees = (caller: Caller, { who, dataset }: Kept): boolean =>
+    const sees = (caller: Caller, { who, dataset }: StarredRecord): boolean =>
       caller.kind === 'personal' &&
       (who === caller.user.id || dataset === undefined || caller.may(QUERY_RIGHT, dataset));
     /** A query may name only a dataset that its user may query. */
-    const readAs = (caller: Caller, body: () => Wanted, who: string): Kept => {
+    const readAs = (caller: Caller, body: () => Wanted, who: string): StarredRecord => {
       if (caller.kind !== 'personal') throw forbidden('an API token is no user: star queries with a personal token');
       const { name, query, dataset, metadata: facts } = body();
       if (typeof dataset === 'string' && dataset !== '') caller.require(QUERY_RIGHT, dataset);
@@ -88,12 +88,12 @@ export const starredQueries = group(
         ...(typeof dataset === 'string' && dataset !== '' && { dataset }),
       };
     };
-    const visible = (caller: Caller, id: string): Saved<Kept> => {
+    const visible = (caller: Caller, id: string): Saved<StarredRecord> => {
       const found = store.get(id);
       if (!sees(caller, found)) throw notFound(`starred query ${quote(id)} not found`);
       return found;
     };
-    const own = (caller: Caller, id: string): Saved<Kept> => {
+    const own = (caller: Caller, id: string): Saved<StarredRecord> => {
       const found = visible(caller, id);
       if (found.who !== caller.user.id && caller.user.role === 'user')
         throw forbidden('only who starred a query, an admin or an owner may change it');
@@ -105,7 +105,7 @@ export const starredQueries = group(
       ({ query, caller }) => {
         const { who, dataset, qs, limit, offset } = query();
         const me = caller.user.id;
-        const isWanted = (one: Kept): boolean =>
+        const isWanted = (one: StarredRecord): boolean =>
           (who === 'all' || (who === 'team' ? one.who !== me : one.who === (who === '' ? me : who))) &&
           (dataset === '' || one.dataset === dataset) &&
           (one.name.includes(qs) || one.query.apl.includes(qs));

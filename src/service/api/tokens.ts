@@ -15,11 +15,11 @@ import {
   ORG_CAPABILITIES,
   ROLE_CAPABILITIES,
   VIEW_CAPABILITIES,
-  type Action,
+  type AccessAction,
   type Capabilities,
-  type Role,
+  type UserRole,
 } from '../auth/rights.ts';
-import { earlierEnd, hasExpired, type Token, type TokenKind, type Tokens } from '../auth/tokens.ts';
+import { earlierEnd, hasExpired, type AccessToken, type TokenKind, type TokenStore } from '../auth/tokens.ts';
 import type { Users } from '../auth/users.ts';
 import { group, underBoth } from './endpoint.ts';
 
@@ -69,7 +69,7 @@ const CREATED = TOKEN.extend({ token: z.string() }).describe('The one reply that
 
 /** A personal token shows the rights of its user's role. */
 export function viewOf(
-  { id, kind, name, description, user, expires, capabilities }: Token,
+  { id, kind, name, description, user, expires, capabilities }: AccessToken,
   users: Users,
 ): z.infer<typeof TOKEN> {
   const { datasets, org, views } =
@@ -85,7 +85,7 @@ export function viewOf(
   };
 }
 
-const to = (action: Action) => ({ need: { kind: 'org', area: 'apiTokens', action } }) as const;
+const to = (action: AccessAction) => ({ need: { kind: 'org', area: 'apiTokens', action } }) as const;
 
 const TYPES = { Action: ACTION, Token: TOKEN, NewToken: CREATE, CreatedToken: CREATED };
 
@@ -147,7 +147,7 @@ const endOf = (asked: string | null | undefined, { expires }: Creator): string |
   earlierEnd(asked ?? null, expires);
 
 /** Throws an `ApiError`: 403 for more than the creator may give. */
-export function createToken(wanted: z.infer<typeof CREATE>, caller: Creator, tokens: Tokens, users: Users) {
+export function createToken(wanted: z.infer<typeof CREATE>, caller: Creator, tokens: TokenStore, users: Users) {
   const kind = wanted.kind ?? 'api';
   const capabilities = rightsOf(wanted);
   const common = { name: wanted.name, description: wanted.description ?? '', expires: endOf(wanted.expiresAt, caller) };
@@ -166,7 +166,10 @@ export function createToken(wanted: z.infer<typeof CREATE>, caller: Creator, tok
 }
 
 /** Throws an `ApiError` 400. */
-function changesOf({ newToken, newTokenExpiresAt }: Regenerate, old: Token): Parameters<Tokens['regenerate']>[1] {
+function changesOf(
+  { newToken, newTokenExpiresAt }: Regenerate,
+  old: AccessToken,
+): Parameters<TokenStore['regenerate']>[1] {
   if (
     newToken?.expiresAt !== undefined &&
     newTokenExpiresAt !== undefined &&
@@ -215,20 +218,20 @@ function checkRights(kind: TokenKind, { datasets, org, views }: Capabilities): v
 }
 
 /** An API token that may make tokens cannot give away more than it has. */
-function checkWithin(wanted: Capabilities, caller: Creator, tokens: Tokens): void {
+function checkWithin(wanted: Capabilities, caller: Creator, tokens: TokenStore): void {
   const missing = caller.kind === 'api' ? firstBeyond(tokens.get(caller.token).capabilities, wanted) : undefined;
   if (missing !== undefined)
     throw forbidden(`the token cannot grant the capability ${missing}, which it does not have itself`);
 }
 
 /** Personal tokens of owners are for owners; those of others for personal tokens only. */
-function checkReach(caller: Caller, token: Token, users: Users): void {
+function checkReach(caller: Caller, token: AccessToken, users: Users): void {
   if (token.kind !== 'personal') return;
   if (caller.kind !== 'personal') throw forbidden('an API token cannot change personal tokens');
   checkUser(caller, users.find(token.user)?.role ?? 'user');
 }
 
-function checkUser(caller: Creator, role: Role): void {
+function checkUser(caller: Creator, role: UserRole): void {
   if (role === 'owner' && caller.user.role !== 'owner')
     throw forbidden('only an owner can make, change or revoke tokens of an owner');
 }

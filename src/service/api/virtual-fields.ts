@@ -11,8 +11,8 @@ import {
   SERVICE_VIRTUAL_FIELDS_LENGTH,
 } from '../limits.ts';
 import type { Caller } from '../auth/auth.ts';
-import type { Action } from '../auth/rights.ts';
-import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import type { AccessAction } from '../auth/rights.ts';
+import type { Catalog, DatasetRecord } from '../datasets/catalog.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
 import { parameter } from '../http/read-request.ts';
 import type { Metadata } from '../metadata.ts';
@@ -21,7 +21,7 @@ import { group } from './endpoint.ts';
 import type { Column } from '../../language/plan/tree.ts';
 import { ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
 import { programOf } from '../query/plan/program.ts';
-import { Params } from '../query/values/sql.ts';
+import { SqlParams } from '../query/values/sql.ts';
 
 /** Names that every event has from the service itself. */
 const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);
@@ -49,7 +49,7 @@ const FIELD = z.strictObject({
   type: z.string(),
   unit: z.string(),
 });
-type Field = z.infer<typeof FIELD>;
+type StoredField = z.infer<typeof FIELD>;
 
 export type VirtualFields = ReturnType<typeof openVirtualFields>;
 
@@ -59,27 +59,28 @@ export function openVirtualFields({ db }: Metadata, catalog: Catalog) {
   const put = db.prepare('insert or replace into virtual_fields values (?, ?, ?, ?, ?, ?, ?)');
   const drop = db.prepare('delete from virtual_fields where id = ?');
 
-  const fieldOf = (row: Record<string, unknown>, { name }: Dataset): Field => {
+  const fieldOf = (row: Record<string, unknown>, { name }: DatasetRecord): StoredField => {
     const { dataset: _, ...rest } = row;
-    return { ...(rest as Omit<Field, 'dataset'>), dataset: name };
+    return { ...(rest as Omit<StoredField, 'dataset'>), dataset: name };
   };
-  const fieldsOf = (dataset: Dataset): Field[] => ofDataset.all(dataset.id).map((row) => fieldOf(row, dataset));
+  const fieldsOf = (dataset: DatasetRecord): StoredField[] =>
+    ofDataset.all(dataset.id).map((row) => fieldOf(row, dataset));
 
-  const visible = (caller: Caller, id: string): { readonly field: Field; readonly dataset: Dataset } => {
+  const visible = (caller: Caller, id: string): { readonly field: StoredField; readonly dataset: DatasetRecord } => {
     const row = withId.get(id);
     const dataset = row && catalog.list().find((one) => one.id === row['dataset']);
     if (!dataset || !caller.may({ kind: 'dataset-view' }, dataset.name))
       throw notFound(`virtual field ${quote(id)} not found`);
     return { field: fieldOf(row, dataset), dataset };
   };
-  const changed = (caller: Caller, name: string, action: Action): Dataset => {
+  const changed = (caller: Caller, name: string, action: AccessAction): DatasetRecord => {
     caller.require({ kind: 'dataset-part', area: 'virtualFields', action }, name);
     return catalog.get(name);
   };
   /** Stores the field if its expression, and all others with it, are valid. */
-  const save = (dataset: Dataset, id: string, body: z.infer<typeof WANTED>): Field => {
+  const save = (dataset: DatasetRecord, id: string, body: z.infer<typeof WANTED>): StoredField => {
     const { name, expression, description, type, unit } = body;
-    const field: Field = {
+    const field: StoredField = {
       id,
       dataset: dataset.name,
       name,
@@ -179,10 +180,10 @@ export const virtualFields = group(
 );
 
 /** Throws a `VirtualFieldError`. */
-function checkColumns(dataset: Dataset, columns: readonly Column[]): void {
+function checkColumns(dataset: DatasetRecord, columns: readonly Column[]): void {
   for (const column of columns) {
     const end = 1n;
-    const environment = { params: new Params(), now: end, start: 0n, end, step: 1n };
+    const environment = { params: new SqlParams(), now: end, start: 0n, end, step: 1n };
     const source = { kind: 'datasets', names: [{ text: dataset.name, at: 0 }] } as const;
     programOf(
       { source, stages: virtualStages([column]) },

@@ -16,8 +16,8 @@ import {
   type Capabilities,
   type Need,
 } from './rights.ts';
-import { hashOf, openTokens, type Token, type TokenKind, type Tokens } from './tokens.ts';
-import { openUsers, type User, type Users } from './users.ts';
+import { hashOf, openTokens, type AccessToken, type TokenKind, type TokenStore } from './tokens.ts';
+import { openUsers, type UserAccount, type Users } from './users.ts';
 
 /** A token is set only when this start created it or got it from the environment. */
 export interface Credentials {
@@ -43,7 +43,7 @@ export interface Caller {
   /** When the token ends, RFC 3339; null for never. */
   readonly expires: string | null;
   /** The owner of the personal token, or the creator of the API token. */
-  readonly user: User;
+  readonly user: UserAccount;
   /** True when the caller may; `dataset` where the need is about one. */
   may(need: Need, dataset?: string): boolean;
   /** Throws an `ApiError` 403 that names the missing right. A query that names its datasets in its text calls it for each. */
@@ -105,7 +105,7 @@ function unknownCaller(message: string): ApiError {
   return new ApiError(403, message, { 'WWW-Authenticate': 'Bearer error="invalid_token"' });
 }
 
-function callerOf({ kind, id, expires }: Token, user: User, capabilities: Capabilities): Caller {
+function callerOf({ kind, id, expires }: AccessToken, user: UserAccount, capabilities: Capabilities): Caller {
   const may = (need: Need, dataset = ''): boolean => {
     if (need.kind === 'org') return mayOrg(capabilities, need.area, need.action);
     if (need.kind === 'any-dataset') return mayAnyDataset(capabilities, need.right);
@@ -137,7 +137,7 @@ function callerOf({ kind, id, expires }: Token, user: User, capabilities: Capabi
 
 function settleCredentials(
   metadata: Metadata,
-  { users, tokens }: { readonly users: Users; readonly tokens: Tokens },
+  { users, tokens }: { readonly users: Users; readonly tokens: TokenStore },
   env: Environment,
   fresh: boolean,
 ): Credentials {

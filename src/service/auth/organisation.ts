@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { NO_TIME } from '../../core/time/time-text.ts';
 import { SERVICE_DATASETS, SERVICE_USERS } from '../limits.ts';
 import { CLIENT_TYPES, looser } from '../http/client-types.ts';
-import { ROLES, type Role } from './rights.ts';
+import { ROLES, type UserRole } from './rights.ts';
 
 const time = z.iso.datetime();
 
@@ -71,7 +71,7 @@ export interface OrganisationFacts {
 /** As a user with this role sees it. A limit of 0 means no limit. */
 export function organisationOf(
   { id, name, created, email, ratePerSecond, monthlyBytes, maxFields }: OrganisationFacts,
-  role: Role,
+  role: UserRole,
 ): Organisation {
   return {
     id,

@@ -7,13 +7,13 @@ import { CLIENT_TYPES, looser } from '../http/client-types.ts';
 
 /** The roles of users, the most powerful first. */
 export const ROLES = ['owner', 'admin', 'user'] as const;
-export type Role = (typeof ROLES)[number];
+export type UserRole = (typeof ROLES)[number];
 
 /** What a token may be allowed on a dataset, and the one action that each has. */
 const DATASET_ACTIONS = { ingest: 'create', query: 'read', trim: 'update' } as const;
 export type DatasetRight = keyof typeof DATASET_ACTIONS;
 
-export type Action = z.infer<typeof ACTION>;
+export type AccessAction = z.infer<typeof ACTION>;
 export type OrgArea = 'datasets' | 'apiTokens' | 'users' | 'annotations';
 
 /** What an endpoint asks of its caller. */
@@ -24,8 +24,8 @@ export type Need =
   /** Any right on the dataset, or reading all of them. */
   | { readonly kind: 'dataset-view' }
   /** Changing what belongs to a dataset beside its events takes that right on it, or the right to update datasets. */
-  | { readonly kind: 'dataset-part'; readonly area: 'virtualFields'; readonly action: Action }
-  | { readonly kind: 'org'; readonly area: OrgArea; readonly action: Action };
+  | { readonly kind: 'dataset-part'; readonly area: 'virtualFields'; readonly action: AccessAction }
+  | { readonly kind: 'org'; readonly area: OrgArea; readonly action: AccessAction };
 
 export const ACTION = z.enum(['create', 'read', 'update', 'delete']);
 const AREAS = z.record(z.string().max(64), z.array(ACTION).max(4).nullable()).register(CLIENT_TYPES, looser);
@@ -35,7 +35,7 @@ export const ORG_CAPABILITIES = AREAS;
 export const VIEW_CAPABILITIES = z.record(z.string().max(128), AREAS).register(CLIENT_TYPES, looser);
 
 /** By area, the actions allowed; null counts as none. */
-export type Areas = Readonly<Record<string, readonly Action[] | null>>;
+export type Areas = Readonly<Record<string, readonly AccessAction[] | null>>;
 
 export interface Capabilities {
   /** By dataset name; `*` is every dataset. */
@@ -45,7 +45,7 @@ export interface Capabilities {
   readonly views: Readonly<Record<string, Areas>>;
 }
 
-const EVERY: readonly Action[] = ['create', 'read', 'update', 'delete'];
+const EVERY: readonly AccessAction[] = ['create', 'read', 'update', 'delete'];
 
 /** The API tokens of the first start: one for programs that query and manage datasets, short of deleting them, and one for agents. */
 export const FIRST_TOKENS = {
@@ -58,7 +58,7 @@ export const FIRST_TOKENS = {
 } as const satisfies Record<string, Capabilities>;
 
 /** What personal tokens may do, by the role of their user. Ingest takes API tokens only. */
-export const ROLE_CAPABILITIES: Readonly<Record<Role, Capabilities>> = {
+export const ROLE_CAPABILITIES: Readonly<Record<UserRole, Capabilities>> = {
   owner: {
     datasets: { '*': { query: ['read'], trim: ['update'] } },
     org: { datasets: EVERY, apiTokens: EVERY, users: EVERY },
@@ -73,7 +73,7 @@ export const ROLE_CAPABILITIES: Readonly<Record<Role, Capabilities>> = {
 };
 
 /** What a personal token may do. With `ingest`, off by default, owners and admins may ingest, too. */
-export function capabilitiesOf(role: Role, ingest: boolean): Capabilities {
+export function capabilitiesOf(role: UserRole, ingest: boolean): Capabilities {
   const own = ROLE_CAPABILITIES[role];
   if (!ingest || role === 'user') return own;
   return { ...own, datasets: { '*': { ...own.datasets['*'], ingest: ['create'] } } };
@@ -98,13 +98,13 @@ const ADMIN_PERMISSIONS = [
 ] as const;
 
 /** The permission names of a role, as the user list shows them. */
-export const PERMISSIONS: Readonly<Record<Role, readonly string[]>> = {
+export const PERMISSIONS: Readonly<Record<UserRole, readonly string[]>> = {
   owner: [...ADMIN_PERMISSIONS, 'ManageBilling'],
   admin: ADMIN_PERMISSIONS,
   user: ['CanQuery'],
 };
 
-export const mayOrg = ({ org }: Capabilities, area: OrgArea, action: Action): boolean =>
+export const mayOrg = ({ org }: Capabilities, area: OrgArea, action: AccessAction): boolean =>
   org[area]?.includes(action) ?? false;
 
 export function mayDataset({ datasets }: Capabilities, right: DatasetRight, dataset: string): boolean {
@@ -114,7 +114,7 @@ export function mayDataset({ datasets }: Capabilities, right: DatasetRight, data
 export const mayAnyDataset = (capabilities: Capabilities, right: DatasetRight): boolean =>
   Object.keys(capabilities.datasets).some((name) => mayDataset(capabilities, right, name));
 
-export const mayPart = (capabilities: Capabilities, area: string, action: Action, dataset: string): boolean =>
+export const mayPart = (capabilities: Capabilities, area: string, action: AccessAction, dataset: string): boolean =>
   mayOrg(capabilities, 'datasets', 'update') ||
   grantsOn(capabilities.datasets, dataset).some((areas) => areas[area]?.includes(action));
 
@@ -125,7 +125,7 @@ export function maySee(capabilities: Capabilities, dataset: string): boolean {
 
 /** The first capability of `wanted` that `own` does not have; undefined when it has all. */
 export function firstBeyond(own: Capabilities, wanted: Capabilities): string | undefined {
-  const has = (areas: Areas, area: string, actions: readonly Action[] | null): boolean =>
+  const has = (areas: Areas, area: string, actions: readonly AccessAction[] | null): boolean =>
     (actions ?? []).every((action) => Object.hasOwn(areas, area) && areas[area]?.includes(action));
   for (const [area, actions] of Object.entries(wanted.org)) if (!has(own.org, area, actions)) return area;
   for (const kind of ['datasets', 'views'] as const)

@@ -11,7 +11,7 @@ import type { Capabilities } from './rights.ts';
 export type TokenKind = 'api' | 'personal';
 
 /** A token without its text, which only the reply to its creation holds. */
-export interface Token {
+export interface AccessToken {
   readonly id: string;
   readonly kind: TokenKind;
   readonly name: string;
@@ -25,21 +25,21 @@ export interface Token {
   readonly expires: string | null;
 }
 
-export type Tokens = ReturnType<typeof openTokens>;
+export type TokenStore = ReturnType<typeof openTokens>;
 
 const PREFIX = { api: 'xaat-', personal: 'xapt-' } as const;
 
 export const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-interface Known {
-  readonly token: Token;
+interface KnownToken {
+  readonly token: AccessToken;
   readonly hash: Buffer;
 }
 
 export function openTokens(metadata: Metadata) {
   const { db } = metadata;
   const put = db.prepare('insert or replace into tokens values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  let known: Known[] = [];
+  let known: KnownToken[] = [];
 
   const reload = (): void => {
     known = db
@@ -49,7 +49,7 @@ export function openTokens(metadata: Metadata) {
   };
   reload();
 
-  const get = (id: string): Known => {
+  const get = (id: string): KnownToken => {
     const all = known.filter(({ token }) => token.name === id);
     const valid = all.filter(({ token }) => !hasExpired(token));
     const named = valid.length > 0 ? valid : all;
@@ -60,16 +60,16 @@ export function openTokens(metadata: Metadata) {
       );
     return found;
   };
-  const save = (token: Token, hash: Buffer): void => {
+  const save = (token: AccessToken, hash: Buffer): void => {
     const { id, kind, name, description, user, capabilities, created, expires } = token;
     const [datasets, org, views] = [capabilities.datasets, capabilities.org, capabilities.views].map((areas) =>
       JSON.stringify(areas),
     );
     put.run(id, kind, name, description, hash.toString('hex'), user, datasets!, org!, created, expires, views!);
   };
-  const withText = (text: string): Token | undefined => {
+  const withText = (text: string): AccessToken | undefined => {
     const hash = hashOf(text);
-    let found: Token | undefined;
+    let found: AccessToken | undefined;
     for (const each of known) if (timingSafeEqual(each.hash, hash)) found = each.token;
     return found;
   };
@@ -79,17 +79,17 @@ export function openTokens(metadata: Metadata) {
   };
 
   return {
-    list: (): Token[] => known.map(({ token }) => token),
+    list: (): AccessToken[] => known.map(({ token }) => token),
     /** By id, or by a name that only one valid token has. Throws an `ApiError` 404. */
-    get: (id: string): Token => get(id).token,
+    get: (id: string): AccessToken => get(id).token,
     /** Creates a token and returns its text, which is not stored. `text` replaces the generated one. */
     create(
-      fields: Omit<Token, 'id' | 'created'>,
+      fields: Omit<AccessToken, 'id' | 'created'>,
       text: string = `${PREFIX[fields.kind]}${randomUUID()}`,
       id: string = randomUUID(),
-    ): { readonly token: Token; readonly text: string } {
+    ): { readonly token: AccessToken; readonly text: string } {
       checkRoom();
-      const token: Token = { ...fields, id, created: new Date().toISOString() };
+      const token: AccessToken = { ...fields, id, created: new Date().toISOString() };
       save(token, hashOf(text));
       reload();
       return { token, text };
@@ -97,13 +97,13 @@ export function openTokens(metadata: Metadata) {
     /** Creates a token with these changes. The old one stays listed and ends at `oldExpires`, or at its own end if that is earlier. */
     regenerate(
       id: string,
-      changes: Pick<Token, 'name' | 'description' | 'capabilities' | 'expires'>,
+      changes: Pick<AccessToken, 'name' | 'description' | 'capabilities' | 'expires'>,
       oldExpires: string,
-    ): { readonly token: Token; readonly text: string } {
+    ): { readonly token: AccessToken; readonly text: string } {
       const { hash, token: old } = get(id);
       checkRoom();
       const text = `${PREFIX[old.kind]}${randomUUID()}`;
-      const token: Token = { ...old, ...changes, id: randomUUID(), created: new Date().toISOString() };
+      const token: AccessToken = { ...old, ...changes, id: randomUUID(), created: new Date().toISOString() };
       metadata.transaction(() => {
         save(token, hashOf(text));
         save({ ...old, expires: earlierEnd(old.expires, oldExpires) }, hash);
@@ -116,7 +116,7 @@ export function openTokens(metadata: Metadata) {
       reload();
     },
     /** The token with this text; undefined when none has it or it has expired. */
-    find(text: string): Token | undefined {
+    find(text: string): AccessToken | undefined {
       const found = withText(text);
       return found === undefined || hasExpired(found) ? undefined : found;
     },
@@ -127,7 +127,7 @@ export function openTokens(metadata: Metadata) {
   };
 }
 
-function tokenOf(row: Record<string, unknown>): Token {
+function tokenOf(row: Record<string, unknown>): AccessToken {
   return {
     id: row['id'] as string,
     kind: row['kind'] as TokenKind,
@@ -144,7 +144,7 @@ function tokenOf(row: Record<string, unknown>): Token {
   };
 }
 
-export const hasExpired = ({ expires }: Pick<Token, 'expires'>): boolean =>
+export const hasExpired = ({ expires }: Pick<AccessToken, 'expires'>): boolean =>
   expires !== null && Date.parse(expires) <= Date.now();
 
 /** The earlier of two ends; null is never. */

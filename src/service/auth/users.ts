@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { SERVICE_USERS } from '../limits.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
-import type { Role } from './rights.ts';
+import type { UserRole } from './rights.ts';
 
-export interface User {
+export interface UserAccount {
   readonly id: string;
   readonly name: string;
   readonly email: string;
-  readonly role: Role;
+  readonly role: UserRole;
   readonly created: string;
 }
 
@@ -19,12 +19,17 @@ export type Users = ReturnType<typeof openUsers>;
 export function openUsers(metadata: Metadata, now: Date) {
   const { db } = metadata;
   const insert = db.prepare('insert into users values (?, ?, ?, ?, ?)');
-  const users = new Map<string, User>();
-  for (const row of db.prepare('select * from users').all()) users.set(row['id'] as string, row as unknown as User);
+  const users = new Map<string, UserAccount>();
+  for (const row of db.prepare('select * from users').all())
+    users.set(row['id'] as string, row as unknown as UserAccount);
 
-  const add = (id: string, { name, email, role }: Pick<User, 'name' | 'email' | 'role'>, created: string): User => {
+  const add = (
+    id: string,
+    { name, email, role }: Pick<UserAccount, 'name' | 'email' | 'role'>,
+    created: string,
+  ): UserAccount => {
     insert.run(id, name, email, role, created);
-    const user: User = { id, name, email, role, created };
+    const user: UserAccount = { id, name, email, role, created };
     users.set(id, user);
     return user;
   };
@@ -35,24 +40,24 @@ export function openUsers(metadata: Metadata, now: Date) {
     add(ownerId, { name: 'owner', email: 'owner@localhost', role: 'owner' }, now.toISOString());
   }
   const owner = users.get(ownerId)!;
-  const get = (id: string): User => {
+  const get = (id: string): UserAccount => {
     const user = users.get(id) ?? [...users.values()].find(({ email }) => email === id);
     if (!user) throw notFound(`user ${quote(id)} not found`);
     return user;
   };
-  const checkChangeable = (user: User): void => {
+  const checkChangeable = (user: UserAccount): void => {
     if (user.id === owner.id) throw badRequest('the first owner stays: it cannot be removed or given another role');
   };
 
   return {
     /** The owner, created at the first start. */
     owner,
-    list: (): User[] => [...users.values()].sort((a, b) => (a.email < b.email ? -1 : 1)),
-    find: (id: string): User | undefined => users.get(id),
+    list: (): UserAccount[] => [...users.values()].sort((a, b) => (a.email < b.email ? -1 : 1)),
+    find: (id: string): UserAccount | undefined => users.get(id),
     /** By id or e-mail address. Throws an `ApiError` 404. */
     get,
     /** Throws an `ApiError`: 409 when the address is taken. */
-    create(user: Pick<User, 'name' | 'email' | 'role'>): User {
+    create(user: Pick<UserAccount, 'name' | 'email' | 'role'>): UserAccount {
       const address = user.email.toLowerCase();
       if ([...users.values()].some(({ email }) => email.toLowerCase() === address))
         throw new ApiError(409, `user ${quote(user.email)} exists already`);
@@ -61,9 +66,9 @@ export function openUsers(metadata: Metadata, now: Date) {
       return add(randomUUID(), user, new Date().toISOString());
     },
     /** Throws an `ApiError`: 400 for another role of the first owner. */
-    update(id: string, changes: Partial<Pick<User, 'name' | 'role'>>): User {
+    update(id: string, changes: Partial<Pick<UserAccount, 'name' | 'role'>>): UserAccount {
       const user = get(id);
-      const changed: User = { ...user, ...changes };
+      const changed: UserAccount = { ...user, ...changes };
       if (changed.role !== user.role) checkChangeable(user);
       db.prepare('update users set name = ?, role = ? where id = ?').run(changed.name, changed.role, user.id);
       users.set(user.id, changed);

@@ -20,7 +20,7 @@ export interface FieldNote {
 }
 export const NO_NOTE: FieldNote = { unit: '', hidden: false, description: '' };
 
-export interface Dataset {
+export interface DatasetRecord {
   readonly id: number;
   readonly name: string;
   readonly table: string;
@@ -45,13 +45,13 @@ export interface Dataset {
   mapFields: readonly string[];
 }
 
-type Facts = Pick<Dataset, 'name' | 'description' | 'created' | 'who' | 'kind' | 'updated'>;
+type DatasetFacts = Pick<DatasetRecord, 'name' | 'description' | 'created' | 'who' | 'kind' | 'updated'>;
 
 /** A dataset that nothing was stored in yet. */
 export const newDataset = (
   id: number,
-  { name, description, created, who, kind = '', updated = '' }: Facts,
-): Dataset => ({
+  { name, description, created, who, kind = '', updated = '' }: DatasetFacts,
+): DatasetRecord => ({
   id,
   name,
   table: tableOf(id),
@@ -77,7 +77,7 @@ export async function openCatalog(
   most: Pick<ServiceLimits, 'datasets' | 'allFields'>,
 ) {
   const { db } = metadata;
-  const byName = new Map<string, Dataset>();
+  const byName = new Map<string, DatasetRecord>();
   /** Requests that use a dataset, by its number. */
   const uses = new Map<number, Set<Promise<unknown>>>();
   /** Names of datasets that are being made. */
@@ -91,7 +91,7 @@ export async function openCatalog(
     const id = row['id'] as number;
     const fields = db.prepare('select name, types from fields where dataset = ?').all(id);
     byName.set(row['name'] as string, {
-      ...newDataset(id, row as unknown as Facts),
+      ...newDataset(id, row as unknown as DatasetFacts),
       retentionDays: row['retention_days'] as number,
       fields: new Map(fields.map((field) => [field['name'] as string, field['types'] as number])),
       notes: new Map(db.prepare('select * from field_notes where dataset = ?').all(id).map(noteOf)),
@@ -143,15 +143,15 @@ export async function openCatalog(
   };
 
   const catalog = {
-    list: (): Dataset[] => [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    list: (): DatasetRecord[] => [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     /** Throws an `ApiError` 404. */
-    get(name: string): Dataset {
+    get(name: string): DatasetRecord {
       const dataset = byName.get(name);
       if (!dataset) throw notFound(`dataset ${quote(name)} not found`);
       return dataset;
     },
     /** Throws an `ApiError` 400 for a bad name, 409 when it exists. */
-    async create(name: string, description: string, who: string, kind: string): Promise<Dataset> {
+    async create(name: string, description: string, who: string, kind: string): Promise<DatasetRecord> {
       if (!/^[A-Za-z0-9-]{1,128}$/.test(name))
         throw badRequest(`dataset name ${quote(name)}: wanted 1 to 128 characters of A-Z, a-z, 0-9 and -`);
       if (byName.size >= most.datasets)
@@ -182,7 +182,7 @@ export async function openCatalog(
       }
     },
     update(
-      dataset: Dataset,
+      dataset: DatasetRecord,
       {
         description = dataset.description,
         retentionDays = dataset.retentionDays,
@@ -199,7 +199,7 @@ export async function openCatalog(
       Object.assign(dataset, { description, retentionDays, mapFields, updated });
     },
     /** Waits for the requests that use the dataset, then removes everything of it. */
-    async remove(dataset: Dataset): Promise<void> {
+    async remove(dataset: DatasetRecord): Promise<void> {
       byName.delete(dataset.name);
       making.add(dataset.name);
       try {
@@ -217,7 +217,7 @@ export async function openCatalog(
       fieldCount -= dataset.fields.size;
     },
     /** Runs `work` on the dataset; it is not removed meanwhile. Throws an `ApiError` 404. */
-    async use<T>(name: string, work: (dataset: Dataset) => Promise<T>): Promise<T> {
+    async use<T>(name: string, work: (dataset: DatasetRecord) => Promise<T>): Promise<T> {
       const dataset = catalog.get(name);
       const running = uses.get(dataset.id) ?? new Set();
       uses.set(dataset.id, running);
@@ -232,7 +232,7 @@ export async function openCatalog(
     /** How many more fields all datasets may have. */
     fieldsLeft: (): number => Math.max(0, Math.min(SERVICE_ALL_FIELDS, most.allFields) - fieldCount),
     /** Adds type bits to fields, in memory and in the database (call it inside a transaction where there is one). */
-    noteFields(dataset: Dataset, fields: ReadonlyMap<string, number>): void {
+    noteFields(dataset: DatasetRecord, fields: ReadonlyMap<string, number>): void {
       for (const [name, bits] of fields) {
         const before = dataset.fields.get(name);
         const after = (before ?? 0) | bits;
@@ -245,7 +245,7 @@ export async function openCatalog(
       }
     },
     /** Gives fields of the dataset columns of their own. Call it while the dataset is in use. */
-    async addColumns(dataset: Dataset, wanted: readonly Omit<OwnColumn, 'name'>[]): Promise<void> {
+    async addColumns(dataset: DatasetRecord, wanted: readonly Omit<OwnColumn, 'name'>[]): Promise<void> {
       // Columns of an attempt that failed half-way stay, with their numbers.
       const known = (await engine.ownColumns()).get(dataset.table) ?? [];
       const added = numberColumns(
@@ -261,7 +261,7 @@ export async function openCatalog(
     },
     /** Changes the description of a field; undefined keeps a part. */
     describeField(
-      dataset: Dataset,
+      dataset: DatasetRecord,
       name: string,
       changes: { readonly [Key in keyof FieldNote]?: FieldNote[Key] | undefined },
     ): void {
@@ -277,7 +277,7 @@ export async function openCatalog(
   return catalog;
 }
 
-const descriptionsLength = ({ description, notes }: Dataset): number =>
+const descriptionsLength = ({ description, notes }: DatasetRecord): number =>
   [...notes.values()].reduce((sum, note) => sum + note.description.length, description.length);
 
 /** The service's own fields of every dataset. */
@@ -298,7 +298,12 @@ async function drop(metadata: Metadata, engine: Engine, id: number): Promise<voi
   metadata.db.prepare('delete from dropped where id = ?').run(id);
 }
 
-async function alignTables(metadata: Metadata, engine: Engine, datasets: readonly Dataset[], log: Log): Promise<void> {
+async function alignTables(
+  metadata: Metadata,
+  engine: Engine,
+  datasets: readonly DatasetRecord[],
+  log: Log,
+): Promise<void> {
   const { db } = metadata;
   for (const row of db.prepare('select id from dropped').all()) await drop(metadata, engine, row['id'] as number);
   const tables = new Set(await engine.tables());

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { formatTime, NO_TIME } from '../../core/time/time-text.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Dataset } from './catalog.ts';
+import type { DatasetRecord } from './catalog.ts';
 import { FIELD, fieldsOf } from './schemas.ts';
 
 const time = z.iso.datetime();
@@ -24,7 +24,7 @@ export const INFO = z.strictObject({
 });
 
 /** Bytes are those of the engine's columns before compression, and those on disk. Deleted events count until their space is freed. */
-export async function infoOf(engine: Engine, dataset: Dataset): Promise<z.infer<typeof INFO>> {
+export async function infoOf(engine: Engine, dataset: DatasetRecord): Promise<z.infer<typeof INFO>> {
   const { name, table, who, created } = dataset;
   const { rows: numEvents, min, max } = await engine.extent(table);
   const timeOf = (ns: bigint): string => (numEvents === 0 ? NO_TIME : formatTime(ns));

@@ -9,7 +9,7 @@ import {
 } from '../limits.ts';
 import { notFound, quote } from '../http/api-error.ts';
 import { CLIENT_TYPES, looser } from '../http/client-types.ts';
-import { NO_NOTE, OWN_FIELDS, type Dataset } from './catalog.ts';
+import { NO_NOTE, OWN_FIELDS, type DatasetRecord } from './catalog.ts';
 import { shownFields, typeName } from './field-types.ts';
 
 const description = z.string().max(SERVICE_DESCRIPTION_LENGTH).nullish();
@@ -93,7 +93,13 @@ export const MAP_FIELDS = z
 /** Of one dataset among all. */
 export const DATASET_FIELDS = z.object({ datasetName: z.string(), fields: z.array(FIELD) });
 
-export const viewOf = ({ name, description: text, created, who, kind: what }: Dataset): z.infer<typeof DATASET> => ({
+export const viewOf = ({
+  name,
+  description: text,
+  created,
+  who,
+  kind: what,
+}: DatasetRecord): z.infer<typeof DATASET> => ({
   id: name,
   name,
   description: text,
@@ -105,7 +111,7 @@ export const viewOf = ({ name, description: text, created, who, kind: what }: Da
   edgeDeployment: HERE,
 });
 
-export const viewOfV2 = (dataset: Dataset): z.infer<typeof DATASET_V2> => ({
+export const viewOfV2 = (dataset: DatasetRecord): z.infer<typeof DATASET_V2> => ({
   ...viewOf(dataset),
   updatedAt: dataset.updated || dataset.created,
   canWrite: true,
@@ -115,7 +121,7 @@ export const viewOfV2 = (dataset: Dataset): z.infer<typeof DATASET_V2> => ({
 });
 
 /** The service's own two fields, then the dataset's by name. */
-export function fieldsOf(dataset: Dataset): z.infer<typeof FIELD>[] {
+export function fieldsOf(dataset: DatasetRecord): z.infer<typeof FIELD>[] {
   const field = (name: string, type: string) => ({ name, type, ...(dataset.notes.get(name) ?? NO_NOTE) });
   const fields = shownFields(dataset.fields)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -124,7 +130,7 @@ export function fieldsOf(dataset: Dataset): z.infer<typeof FIELD>[] {
 }
 
 /** One of them. Throws an `ApiError` 404. */
-export function fieldOf(dataset: Dataset, name: string): z.infer<typeof FIELD> {
+export function fieldOf(dataset: DatasetRecord, name: string): z.infer<typeof FIELD> {
   const found = fieldsOf(dataset).find((field) => field.name === name);
   if (!found) throw notFound(`field ${quote(name)} of dataset ${quote(dataset.name)} not found`);
   return found;

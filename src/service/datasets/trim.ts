@@ -9,7 +9,7 @@ import { timeLiteral } from '../engine/tables.ts';
 import { MIN_TIME_NS } from '../../core/time/time-text.ts';
 import { ApiError } from '../http/api-error.ts';
 import { SERVICE_VACUUM_SECONDS } from '../limits.ts';
-import type { Catalog, Dataset } from './catalog.ts';
+import type { Catalog, DatasetRecord } from './catalog.ts';
 
 /** Free space once this share of a table's rows is deleted, so that each row is rewritten a few times at most. */
 const RECLAIM_SHARE = 0.2;
@@ -26,19 +26,19 @@ export function openTrimmer(catalog: Catalog, engine: Engine, log: Log) {
   /** When space was last given back on request, by dataset. */
   const vacuumed = new Map<number, number>();
 
-  const reclaim = async ({ id, table }: Dataset, deleted: number): Promise<void> => {
+  const reclaim = async ({ id, table }: DatasetRecord, deleted: number): Promise<void> => {
     const sum = (deletedRows.get(id) ?? 0) + deleted;
     const { rows } = await engine.extent(table);
     const isDue = sum > rows * RECLAIM_SHARE;
     deletedRows.set(id, isDue ? 0 : sum);
     if (isDue) await engine.reclaim(table);
   };
-  const remove = async (dataset: Dataset, condition: string): Promise<number> => {
+  const remove = async (dataset: DatasetRecord, condition: string): Promise<number> => {
     const deleted = await engine.deleteRows(dataset.table, condition);
     if (deleted > 0) await reclaim(dataset, deleted);
     return deleted;
   };
-  const trim = async (dataset: Dataset, keepNs: bigint, nowNs: bigint): Promise<number> => {
+  const trim = async (dataset: DatasetRecord, keepNs: bigint, nowNs: bigint): Promise<number> => {
     const before = nowNs - keepNs;
     if (before <= MIN_TIME_NS) return 0;
     return remove(dataset, `_time < ${timeLiteral(before)}`);
@@ -69,7 +69,7 @@ export function openTrimmer(catalog: Catalog, engine: Engine, log: Log) {
     /** Deletes the events for which the condition, the service's own text, holds; returns how many those were. */
     remove,
     /** Gives back the space of deleted events. Throws an `ApiError` 429 when it was just done. */
-    async vacuum({ id, table }: Dataset): Promise<void> {
+    async vacuum({ id, table }: DatasetRecord): Promise<void> {
       const left = (vacuumed.get(id) ?? -Infinity) + SERVICE_VACUUM_SECONDS * 1000 - performance.now();
       if (left > 0) {
         const seconds = Math.ceil(left / 1000);

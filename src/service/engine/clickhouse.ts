@@ -10,7 +10,7 @@ import type { Log } from '../../core/log.ts';
 import { SERVICE_SELECTS_IN_FLIGHT } from '../limits.ts';
 import { prepareDatabase } from './clickhouse-setup.ts';
 import type { ClickhouseAddress } from './clickhouse-url.ts';
-import type { Engine, EngineOptions, Extent, QueryOptions, QueryResult } from './engine.ts';
+import type { Engine, EngineOptions, EngineQueryOptions, EngineResult, Extent } from './engine.ts';
 import { insertGroups } from './insert-groups.ts';
 import {
   isOutOfMemory,
@@ -71,7 +71,7 @@ export async function openClickhouse(
   const [first] = shards as [Shard];
 
   const onEach = async <T>(work: (shard: Shard) => Promise<T>): Promise<T[]> => Promise.all(shards.map(work));
-  const query = async (sql: string, params = {}, options: QueryOptions = {}): Promise<QueryResult> => {
+  const query = async (sql: string, params = {}, options: EngineQueryOptions = {}): Promise<EngineResult> => {
     for (const shard of shards) shard.checkAnswers();
     try {
       return await first.select(sql, params, { ...settings, ...optionSettings(options) }, options.signal);
@@ -137,7 +137,7 @@ export async function openClickhouse(
     ask: (sql) => selects.add(() => first.ask(sql)),
     // Another program may write to the servers.
     async extent(table, options) {
-      const read = (): Promise<QueryResult> => query(extentSql(table), {}, options);
+      const read = (): Promise<EngineResult> => query(extentSql(table), {}, options);
       const extent = extentOf([
         ...(await selects.add(read, { ...(options?.signal && { signal: options.signal }) })).rows,
       ]);

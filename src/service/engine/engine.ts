@@ -11,19 +11,19 @@ export type Param = string | number | bigint | readonly (string | number | bigin
 /** A value as the engine writes it in JSON; 64-bit integers come as text. */
 export type Cell = string | number | boolean | null | Cell[];
 
-export type Row = readonly Cell[];
+export type EngineRow = readonly Cell[];
 
 /** The rows of a result. Each is made when it is asked for: the values of a large result take many times the memory of its text. */
-export interface ResultRows extends Iterable<Row> {
+export interface ResultRows extends Iterable<EngineRow> {
   readonly length: number;
   /** Undefined beyond the rows. A negative index counts from the end. */
-  at(index: number): Row | undefined;
+  at(index: number): EngineRow | undefined;
   /** The first rows. */
   take(count: number): ResultRows;
-  filter(isWanted: (row: Row) => boolean): ResultRows;
+  filter(isWanted: (row: EngineRow) => boolean): ResultRows;
 }
 
-export interface QueryResult {
+export interface EngineResult {
   readonly rows: ResultRows;
   /** Rows that the engine read, and their bytes, uncompressed. */
   readonly rowsRead: number;
@@ -40,7 +40,7 @@ export interface QueryLimits {
   readonly rowBytes?: number;
 }
 
-export interface QueryOptions {
+export interface EngineQueryOptions {
   /** Aborts the query: it does not start, or ends where the engine can end it, and rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Ignores the caches of earlier queries. */
@@ -93,7 +93,7 @@ export interface Engine {
    * Runs a select, a statement without FORMAT or SETTINGS, under the service's limits of time and memory; a table is named by `tableOf` alone.
    * Throws an `ApiError`: 400 when it goes over a limit, 503 when a server cannot be reached. Any other failure is the engine's own error: a bug.
    */
-  query(sql: string, params?: Readonly<Record<string, Param>>, options?: QueryOptions): Promise<QueryResult>;
+  query(sql: string, params?: Readonly<Record<string, Param>>, options?: EngineQueryOptions): Promise<EngineResult>;
   /** The rows of a select of the service's own, without limits. */
   ask(sql: string): Promise<readonly (readonly Cell[])[]>;
   /**
@@ -111,7 +111,7 @@ export interface Engine {
     extent?: Extent,
   ): Promise<void>;
   /** What the table has now. */
-  extent(table: string, options?: QueryOptions): Promise<Extent>;
+  extent(table: string, options?: EngineQueryOptions): Promise<Extent>;
   /** The same as it was last read: where others may write, it may have more by now. */
   knownExtent(table: string): Extent | undefined;
   /** Waits until no failed insert still runs, also of an earlier process. Only then can its rows be counted. */

@@ -23,7 +23,7 @@ export interface Insert {
   readonly extents: readonly (Extent | undefined)[];
 }
 
-interface Group {
+interface InsertGroup {
   readonly blocks: Buffer[];
   readonly extents: (Extent | undefined)[];
   bytes: number;
@@ -34,7 +34,7 @@ interface Group {
 export function insertGroups(store: (insert: Insert) => Promise<void>, waitMs = SERVICE_INSERT_WAIT_MS) {
   const queue = new PQueue({ concurrency: 1 });
   /** By table and columns, the group that still takes blocks. */
-  const waiting = new Map<string, Group>();
+  const waiting = new Map<string, InsertGroup>();
   /** The last insert's shape, and its blocks plus those that waited when it ended. */
   let last = { shape: '', blocks: 0 };
   /** Ends the wait of the next insert. */
@@ -42,7 +42,7 @@ export function insertGroups(store: (insert: Insert) => Promise<void>, waitMs = 
   let ended = 0;
   const run = <T>(work: () => Promise<T>): Promise<T> => queue.add(() => work().finally(() => ended++));
 
-  const gather = async (group: Group, shape: string): Promise<void> => {
+  const gather = async (group: InsertGroup, shape: string): Promise<void> => {
     if (shape !== last.shape || group.blocks.length >= last.blocks || queue.size > 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, waitMs);
@@ -63,7 +63,7 @@ export function insertGroups(store: (insert: Insert) => Promise<void>, waitMs = 
         if (group.blocks.length >= last.blocks) begin();
         return group.done;
       }
-      const fresh: Group = { blocks: [block], extents: [extent], bytes: block.length, done: Promise.resolve() };
+      const fresh: InsertGroup = { blocks: [block], extents: [extent], bytes: block.length, done: Promise.resolve() };
       waiting.set(shape, fresh);
       begin();
       // Complete the group first: the queue may start it inside this call.

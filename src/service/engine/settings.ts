@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
 import { SERVICE_INSERT_SECONDS, SERVICE_MEMORY_PAUSE_MS } from '../limits.ts';
-import type { QueryLimits, QueryOptions } from './engine.ts';
+import type { EngineQueryOptions, QueryLimits } from './engine.ts';
 
 /** Numbers that JavaScript would round come as text. Set explicitly, as a server's profile could change them. */
 export const FORMAT_SETTINGS = {
@@ -23,7 +23,7 @@ export function querySettings({ seconds, memoryBytes, resultBytes }: QueryLimits
 }
 
 /** What one query wants beside. */
-export const optionSettings = ({ fresh, seconds }: QueryOptions): Readonly<Record<string, number>> => ({
+export const optionSettings = ({ fresh, seconds }: EngineQueryOptions): Readonly<Record<string, number>> => ({
   ...(fresh === true && { use_query_condition_cache: 0 }),
   ...(seconds !== undefined && { max_execution_time: seconds }),
 });

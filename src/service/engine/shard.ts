@@ -13,7 +13,7 @@ import {
   SERVICE_STATEMENT_SECONDS,
 } from '../limits.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Cell, Param, QueryLimits, QueryResult } from './engine.ts';
+import type { Cell, EngineResult, Param, QueryLimits } from './engine.ts';
 import type { Insert } from './insert-groups.ts';
 import { namesWith, OWN_COLUMN_SETTINGS } from './own-columns.ts';
 import { FORMAT_SETTINGS } from './settings.ts';
@@ -108,7 +108,7 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
     params: Params,
     settings: ClickHouseSettings,
     signal?: AbortSignal,
-  ): Promise<QueryResult> => {
+  ): Promise<EngineResult> => {
     const queryId = randomUUID();
     // A server that is busy sees late that the connection was closed.
     const kill = (): void =>
@@ -180,7 +180,7 @@ function away(error: unknown, host: string): ApiError | undefined {
   return new ApiError(503, `the engine at ${host} cannot be reached: ${reason}`, LATER);
 }
 
-function readCost(summary: string | string[] | undefined): Pick<QueryResult, 'rowsRead' | 'bytesRead'> {
+function readCost(summary: string | string[] | undefined): Pick<EngineResult, 'rowsRead' | 'bytesRead'> {
   if (typeof summary !== 'string') return { rowsRead: 0, bytesRead: 0 };
   const { read_rows: rows = 0, read_bytes: bytes = 0 } = JSON.parse(summary) as {
     read_rows?: string;

@@ -6,15 +6,15 @@ export const storageSql = (table: string): string =>
   `select count(), sum(data_uncompressed_bytes), sum(bytes_on_disk) from system.parts where active and database = currentDatabase() and table = '${table}'`;
 export const MEMORY_SQL = "select value from system.metrics where metric = 'MemoryTracking'";
 
-type Rows = readonly (readonly Cell[])[];
+type CellRows = readonly (readonly Cell[])[];
 
-export function storageOf(shards: readonly Rows[]): TableStorage {
+export function storageOf(shards: readonly CellRows[]): TableStorage {
   const sum = (column: number): number => shards.reduce((total, rows) => total + Number(rows[0]?.[column] ?? 0), 0);
   return { parts: sum(0), uncompressedBytes: sum(1), compressedBytes: sum(2) };
 }
 
 /** The tracker also counts memory freed by others, and can be below 0. */
-export const memoryOf = (shards: readonly Rows[]): number =>
+export const memoryOf = (shards: readonly CellRows[]): number =>
   shards.reduce((total, rows) => total + Math.max(0, Number(rows[0]?.[0] ?? 0)), 0);
 
 /** No row. */
@@ -23,7 +23,7 @@ export const NO_ROWS: Extent = { rows: 0, min: 2n ** 63n, max: -(2n ** 63n) };
 export const extentSql = (table: string): string =>
   `select count(), toUnixTimestamp64Nano(min(_time)), toUnixTimestamp64Nano(max(_time)) from ${table}`;
 
-export function extentOf([row]: Rows): Extent {
+export function extentOf([row]: CellRows): Extent {
   const [rows, min, max] = row ?? [];
   return Number(rows ?? 0) === 0 ? NO_ROWS : { rows: Number(rows), min: BigInt(String(min)), max: BigInt(String(max)) };
 }

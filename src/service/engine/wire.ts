@@ -2,7 +2,7 @@
 import { SERVICE_BOUND_VALUE_BYTES } from '../limits.ts';
 import { badRequest } from '../http/api-error.ts';
 import { tooLargeResult } from './settings.ts';
-import type { Param, QueryLimits, QueryResult, ResultRows, Row } from './engine.ts';
+import type { EngineResult, EngineRow, Param, QueryLimits, ResultRows } from './engine.ts';
 
 /**
  * Bound values as the engines take them: half a surrogate pair becomes U+FFFD, as in stored events. Throws an `ApiError` 400 for a value that is
@@ -39,7 +39,7 @@ export function readRows(bytes: Buffer, limits?: TextLimits, from = 0, to = byte
  * A result of the format JSONCompact, which states what the engine read. The embedded engine puts the output of a failed query in front of the
  * next result, so the last beginning counts. None of these marks can be inside a string, as JSON strings hold no newline.
  */
-export function readResult(bytes: Buffer, limits?: TextLimits): QueryResult {
+export function readResult(bytes: Buffer, limits?: TextLimits): EngineResult {
   const start = Math.max(0, bytes.lastIndexOf(RESULT_START));
   const from = bytes.indexOf(ROWS_START, start) + ROWS_START.length;
   // Without rows the list ends where it begins.
@@ -85,12 +85,12 @@ class TextRows implements ResultRows {
   }
 
   /** Undefined beyond the rows. A negative index counts from the end. */
-  at(index: number): Row | undefined {
+  at(index: number): EngineRow | undefined {
     const start = this.#starts.at(index);
     return start === undefined ? undefined : this.#parse(start);
   }
 
-  *[Symbol.iterator](): Iterator<Row> {
+  *[Symbol.iterator](): Iterator<EngineRow> {
     for (const start of this.#starts) yield this.#parse(start);
   }
 
@@ -99,16 +99,16 @@ class TextRows implements ResultRows {
     return count >= this.length ? this : new TextRows(this.#bytes, this.#starts.slice(0, count));
   }
 
-  filter(isWanted: (row: Row) => boolean): ResultRows {
+  filter(isWanted: (row: EngineRow) => boolean): ResultRows {
     return new TextRows(
       this.#bytes,
       this.#starts.filter((start) => isWanted(this.#parse(start))),
     );
   }
 
-  #parse(start: number): Row {
+  #parse(start: number): EngineRow {
     const found = this.#bytes.indexOf(LF, start);
     const end = found < 0 ? this.#bytes.length : found;
-    return JSON.parse(this.#bytes.toString('utf8', start, this.#bytes[end - 1] === COMMA ? end - 1 : end)) as Row;
+    return JSON.parse(this.#bytes.toString('utf8', start, this.#bytes[end - 1] === COMMA ? end - 1 : end)) as EngineRow;
   }
 }

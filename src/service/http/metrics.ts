@@ -15,7 +15,7 @@ interface Ingest {
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Values that are read at a scrape. */
-export interface Observed {
+export interface ServiceReadings {
   readonly openStreams: () => number;
   readonly waitingQueries: () => number;
   /** Of the engine; it must answer soon. */
@@ -26,7 +26,7 @@ export interface Observed {
 const LABELLED_DATASETS = 500;
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export function createMetrics({ openStreams, waitingQueries, memoryBytes }: Observed) {
+export function createMetrics({ openStreams, waitingQueries, memoryBytes }: ServiceReadings) {
   const registry = new Registry();
   const named = (name: string, help: string) => ({ name: `tailrace_${name}`, help, registers: [registry] });
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>

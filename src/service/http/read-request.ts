@@ -38,18 +38,18 @@ export const flagParameter = (description: string) =>
     .transform((text) => /^(?:1|true)$/i.test(text))
     .describe(description);
 
-type JsonSchema = z.core.JSONSchema.BaseSchema;
+type RequestSchema = z.core.JSONSchema.BaseSchema;
 
 /** `a JSON object with name (string), role (owner, admin, user)` */
 function inWords(schema: z.ZodType): string {
   const { properties, items } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  if (properties === undefined) return `an array of ${kindOf(items as JsonSchema)}s`;
+  if (properties === undefined) return `an array of ${kindOf(items as RequestSchema)}s`;
   return `a JSON object with ${Object.entries(properties)
-    .map(([key, value]) => `${key} (${kindOf(value as JsonSchema)})`)
+    .map(([key, value]) => `${key} (${kindOf(value as RequestSchema)})`)
     .join(', ')}`;
 }
 
-function kindOf(schema: JsonSchema): string {
+function kindOf(schema: RequestSchema): string {
   const { type, enum: values, const: value, description } = schema.anyOf?.[0] ?? schema;
   // A key that may be null has two types.
   const kind = values?.join(', ') ?? String(value ?? [type].flat()[0] ?? 'any value');

@@ -5,7 +5,7 @@
 import { SERVICE_STRING_BYTES } from '../../core/limits.ts';
 import { SERVICE_EVENT_DEPTH } from '../limits.ts';
 import { EMPTY_BIT, HUGE_BIT, mapOf, storedName, TYPE_BITS, ZERO_BIT } from '../datasets/field-types.ts';
-import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/rows/row-block.ts';
+import { KIND, type ColumnKind, type FieldValue, type RowBlock } from '../engine/rows/row-block.ts';
 import { quote } from '../http/api-error.ts';
 import { EventFailure, InexactValue, keepNumber } from './event-failure.ts';
 import { isObject, JsonText, writeExact, type ExactValue } from '../../json/exact-reader.ts';
@@ -18,7 +18,7 @@ const RESERVED = new Set(['_sysTime', '_rowId', '_cursor', '_blockInfo']);
 
 interface Staged {
   node: FieldNode;
-  kind: Kind;
+  kind: ColumnKind;
   value: FieldValue;
   bits: number;
 }
@@ -197,7 +197,7 @@ export class EventWriter {
   }
 
   /** What a missing key of its map reads as: as itself in a column of its own, else as JSON text. */
-  #empty(node: FieldNode, kind: Kind, value: FieldValue, json: string, bits: number): void {
+  #empty(node: FieldNode, kind: ColumnKind, value: FieldValue, json: string, bits: number): void {
     if (node.own?.[kind]) this.#stage(node, kind, value, bits);
     else this.#stage(node, KIND.json, json, bits);
   }
@@ -247,7 +247,7 @@ export class EventWriter {
       throw new EventFailure(`the string in field ${quote(node.name)} is longer than ${SERVICE_STRING_BYTES} bytes`);
   }
 
-  #stage(node: FieldNode, kind: Kind, value: FieldValue, bits: number): void {
+  #stage(node: FieldNode, kind: ColumnKind, value: FieldValue, bits: number): void {
     if (node.event === this.#event) {
       // The same flattened name twice: the last one wins, as with a JSON key.
       const before = this.#staged[node.at]!;

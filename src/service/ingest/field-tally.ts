@@ -2,7 +2,7 @@
 import { mapOf } from '../datasets/field-types.ts';
 import { MAPS } from '../engine/tables.ts';
 import type { OwnColumn, OwnForm, OwnMap } from '../engine/own-columns.ts';
-import { KIND, type FieldValue, type Kind } from '../engine/rows/row-block.ts';
+import { KIND, type ColumnKind, type FieldValue } from '../engine/rows/row-block.ts';
 
 /** A field is common when at least this share of the events has it with values of one type. */
 const COMMON_SHARE = 0.1;
@@ -15,7 +15,7 @@ const UNIQUE_CHARACTERS = 64;
 
 interface Seen {
   readonly field: string;
-  readonly kind: Kind;
+  readonly kind: ColumnKind;
   count: number;
   characters: number;
   /** The different texts or integers; of integers no more than tell that they do not repeat. */
@@ -34,7 +34,7 @@ export class FieldTally {
     this.#rows++;
   }
 
-  note(field: string, stored: Kind, value: FieldValue): void {
+  note(field: string, stored: ColumnKind, value: FieldValue): void {
     const kind = stored === KIND.json ? kindOfMarker(value) : stored;
     // A map field is read whole: its keys stay together.
     if (kind === undefined || mapOf(field) !== undefined) return;
@@ -62,7 +62,7 @@ export class FieldTally {
 }
 
 /** What a missing key of a map would read as is kept among the JSON values. */
-function kindOfMarker(value: FieldValue): Kind | undefined {
+function kindOfMarker(value: FieldValue): ColumnKind | undefined {
   return value === '0' ? KIND.integer : value === '""' ? KIND.string : value === 'false' ? KIND.boolean : undefined;
 }
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Log } from '../../core/log.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Arrivals } from '../datasets/arrivals.ts';
-import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import type { Catalog, DatasetRecord } from '../datasets/catalog.ts';
 import { storedName } from '../datasets/field-types.ts';
 import type { Engine } from '../engine/engine.ts';
 import { lackOf, untilMemory } from '../engine/settings.ts';
@@ -19,15 +19,15 @@ import { EventFailure, InexactValue, keepNumber } from './event-failure.ts';
 import { EventWriter } from './event-writer.ts';
 import { isObject, JsonText, parseExact, type ExactValue } from '../../json/exact-reader.ts';
 import type { OwnFieldChooser } from './own-fields.ts';
-import type { Keys, Range } from './keys.ts';
+import type { IngestKeys, StoredRange } from './keys.ts';
 import type { Quota } from './quota.ts';
-import { readCsv, readJson, readNdjson, type EventReader, type Format } from './readers.ts';
+import { readCsv, readJson, readNdjson, type EventReader, type RequestFormat } from './readers.ts';
 import { formatTime } from '../../core/time/time-text.ts';
 import { timeReader } from './timestamps.ts';
 
 /** What a request says beside its body. Empty texts mean absent. */
-export interface IngestOptions {
-  readonly format: Format;
+export interface IngestQuery {
+  readonly format: RequestFormat;
   readonly timestampField: string;
   readonly timestampFormat: string;
   readonly csvDelimiter: string;
@@ -41,7 +41,7 @@ export interface IngestOptions {
 
 /** `index`: the place among the body's events, from 0. */
 const FAILURE = z.object({ timestamp: z.iso.datetime({ offset: true }), error: z.string(), index: z.int() });
-type Failure = Readonly<z.infer<typeof FAILURE>>;
+type FailedEvent = Readonly<z.infer<typeof FAILURE>>;
 
 export const INGEST_REPLY = z.object({
   ingested: z.int(),
@@ -52,11 +52,11 @@ export const INGEST_REPLY = z.object({
   walLength: z.int(),
 });
 
-export interface Parts {
+export interface IngestContext {
   readonly metadata: Metadata;
   readonly engine: Engine;
   readonly catalog: Catalog;
-  readonly keys: Keys;
+  readonly keys: IngestKeys;
   readonly quota: Quota;
   readonly arrivals: Arrivals;
   readonly ownFields: OwnFieldChooser;
@@ -68,7 +68,12 @@ export interface Parts {
 }
 
 /** Stores the body's events and returns the reply as JSON text. Throws an `ApiError`; then nothing is stored. */
-export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, options: IngestOptions): Promise<string> {
+export async function ingest(
+  parts: IngestContext,
+  dataset: DatasetRecord,
+  body: Buffer,
+  options: IngestQuery,
+): Promise<string> {
   const { metadata, engine, catalog, keys, quota, log } = parts;
   const began = performance.now();
   const reader = openReader(body, options, parts.limits.bodyValues);
@@ -102,7 +107,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
   const reply = replyWith(failures.length);
 
   const { min, max } = block.bounds();
-  const range: Range = { firstRow: parts.takeRowIds(block.rows), rows: block.rows, minTime: min, maxTime: max };
+  const range: StoredRange = { firstRow: parts.takeRowIds(block.rows), rows: block.rows, minTime: min, maxTime: max };
   metadata.transaction(() => {
     catalog.noteFields(dataset, writer.changes());
     if (options.key !== undefined) keys.begin(dataset.id, options.key, range, reply, replyWith);
@@ -147,7 +152,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
 
 const BOM = Buffer.from('\ufeff');
 
-function openReader(sent: Buffer, options: IngestOptions, mostValues: number): EventReader {
+function openReader(sent: Buffer, options: IngestQuery, mostValues: number): EventReader {
   const body = sent.subarray(0, BOM.length).equals(BOM) ? sent.subarray(BOM.length) : sent;
   if (options.format === 'ndjson') return readNdjson(body, mostValues);
   const text = body.toString('utf8');
@@ -184,8 +189,13 @@ function checkNumbers(value: unknown, name = ''): void {
 }
 
 /** `place.index` is kept up to date. */
-function writeAll(reader: EventReader, writer: EventWriter, place: { index: number }, receivedAt: string): Failure[] {
-  const failures: Failure[] = [];
+function writeAll(
+  reader: EventReader,
+  writer: EventWriter,
+  place: { index: number },
+  receivedAt: string,
+): FailedEvent[] {
+  const failures: FailedEvent[] = [];
   for (let index = 0; index < reader.count; index++) {
     place.index = index;
     try {

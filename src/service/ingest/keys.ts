@@ -12,22 +12,22 @@ import { tableOf, timeLiteral } from '../engine/tables.ts';
 import type { Metadata } from '../metadata.ts';
 
 /** What one request stores. Row ids are `firstRow … firstRow + rows - 1`; times are the least and greatest `_time`, ns. */
-export interface Range {
+export interface StoredRange {
   readonly firstRow: bigint;
   readonly rows: number;
   readonly minTime: bigint;
   readonly maxTime: bigint;
 }
 
-export type Keys = Awaited<ReturnType<typeof openKeys>>;
+export type IngestKeys = Awaited<ReturnType<typeof openKeys>>;
 
-interface Unfinished extends Range {
+interface UnfinishedRange extends StoredRange {
   readonly dataset: number;
   readonly key: string;
 }
 
 /** The condition for a range's rows; the times let the engine skip most of the table. */
-const rowsIn = (range: Range): string =>
+const rowsIn = (range: StoredRange): string =>
   `_rowId >= ${range.firstRow} and _rowId < ${range.firstRow + BigInt(range.rows)}
    and _time >= ${timeLiteral(range.minTime)} and _time <= ${timeLiteral(range.maxTime)}`;
 
@@ -75,14 +75,14 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
   const pending = new Map<string, Promise<string>>();
   const counts = new Map<number, number>();
 
-  const undo = async (dataset: number, key: string | undefined, range: Range): Promise<void> => {
+  const undo = async (dataset: number, key: string | undefined, range: StoredRange): Promise<void> => {
     await engine.quiesce();
     await engine.deleteRows(tableOf(dataset), rowsIn(range));
     if (key !== undefined) forget.run(dataset, key);
   };
 
   /** Counts the rows of each entry of one dataset: a whole one is stored; of any other the rows are deleted and the key forgotten. */
-  const settle = async (dataset: number, entries: readonly Unfinished[]): Promise<void> => {
+  const settle = async (dataset: number, entries: readonly UnfinishedRange[]): Promise<void> => {
     const conditions = entries.map(rowsIn);
     await engine.quiesce();
     const [counted] = await engine.ask(
@@ -100,7 +100,7 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
       );
     }
   };
-  const listUnfinished = (): Unfinished[] =>
+  const listUnfinished = (): UnfinishedRange[] =>
     unfinished.all().map((row) => ({
       dataset: Number(row['dataset']),
       key: row['key'] as string,
@@ -148,7 +148,13 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
      * Writes down a range and the reply it will have, before the insert. `shorter` gives the reply with so many failures at most, for one that
      * is too long to be kept. Synchronous; call it in a transaction.
      */
-    begin(dataset: number, key: string, range: Range, reply: string, shorter: (failures: number) => string): void {
+    begin(
+      dataset: number,
+      key: string,
+      range: StoredRange,
+      reply: string,
+      shorter: (failures: number) => string,
+    ): void {
       add.run(
         dataset,
         key,

@@ -2,7 +2,7 @@
 import { messageOf } from '../../core/errors.ts';
 import { SERVICE_OWN_COLUMNS, SERVICE_OWN_PAUSE } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
-import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import type { Catalog, DatasetRecord } from '../datasets/catalog.ts';
 import { FieldTally } from './field-tally.ts';
 
 export type OwnFieldChooser = ReturnType<typeof chooseOwnFields>;
@@ -18,14 +18,14 @@ export function chooseOwnFields(catalog: Catalog, log: Log, sample: number) {
   const samples = new Map<number, Sample>();
   return {
     /** What to count the fields of a request with; undefined between two samples. */
-    tallyOf({ id, written }: Dataset): FieldTally | undefined {
+    tallyOf({ id, written }: DatasetRecord): FieldTally | undefined {
       if (written.length >= SERVICE_OWN_COLUMNS) return undefined;
       let current = samples.get(id);
       if (!current) samples.set(id, (current = { tally: new FieldTally(), pause: 0 }));
       return current.pause > 0 ? undefined : current.tally;
     },
     /** Call it when a request's events are stored: with enough events seen, adds columns. Never fails: without them all stays in the maps. */
-    async choose(dataset: Dataset, events: number): Promise<void> {
+    async choose(dataset: DatasetRecord, events: number): Promise<void> {
       const current = samples.get(dataset.id);
       if (!current) return;
       if (current.pause > 0) {

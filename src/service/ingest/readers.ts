@@ -25,10 +25,10 @@ export interface EventReader {
   readonly scalars: boolean;
 }
 
-export type Format = 'ndjson' | 'json' | 'csv';
+export type RequestFormat = 'ndjson' | 'json' | 'csv';
 
 /** The format that a `Content-Type` names. Throws an `ApiError` 415. */
-export function formatOf(contentType: string | undefined): Format {
+export function formatOf(contentType: string | undefined): RequestFormat {
   switch ((contentType ?? '').split(';')[0]!.trim().toLowerCase()) {
     case 'application/json':
       return 'json';

@@ -5,7 +5,7 @@ import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { parseDuration } from '../http/duration.ts';
 import { flagParameter, parameter } from '../http/read-request.ts';
 import { readRowId } from './sql/field.ts';
-import type { Cursor } from './plan/program.ts';
+import type { QueryCursor } from './plan/program.ts';
 import { constantOf, type Constant } from '../../language/types.ts';
 
 const text = z.string().nullish();
@@ -68,7 +68,7 @@ export function withText<Body extends Pick<AplBody, 'apl'>>(body: Body): Body & 
 }
 
 /** The row id that a page begins after, or with when `include` is set; undefined for an empty text. */
-export function readCursor(cursor: string, include: boolean): Cursor | undefined {
+export function readCursor(cursor: string, include: boolean): QueryCursor | undefined {
   if (cursor === '') return undefined;
   const id = readRowId(cursor);
   if (!id) throw badRequest(`cursor ${quote(cursor)}: wanted a minCursor, a maxCursor or the _rowId of an event`);

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatTime } from '../../core/time/time-text.ts';
 import type { Stage, Tree } from '../../language/plan/tree.ts';
 import { planOf, readQuery } from '../../language/text/query-text.ts';
-import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import type { Catalog, DatasetRecord } from '../datasets/catalog.ts';
 import type { Trimmer } from '../datasets/trim.ts';
 import type { Engine } from '../engine/engine.ts';
 import { queryHolder } from '../fairness/holder.ts';
@@ -40,7 +40,7 @@ export interface DeleteParts {
   readonly running: RunningQueries;
 }
 
-interface Asked {
+interface DeleteRequest {
   readonly body: () => z.infer<typeof DELETE_BODY>;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -55,7 +55,7 @@ const ONLY_TIME: Stage = {
 export function openDeletes({ catalog, engine, trimmer, columnsOf, turns, running }: DeleteParts) {
   const find = async (
     tree: Tree,
-    dataset: Dataset,
+    dataset: DatasetRecord,
     body: Parameters<typeof readRange>[0],
     { signal }: RunningQuery,
   ) => {
@@ -75,7 +75,7 @@ export function openDeletes({ catalog, engine, trimmer, columnsOf, turns, runnin
     const events = [...answer.rows].map((row) => ({ time: BigInt(String(row[at])), id: BigInt(String(row[at + 2])) }));
     return { matched: answer.rowsMatched, events };
   };
-  const remove = async (dataset: Dataset, ids: readonly bigint[]): Promise<number> => {
+  const remove = async (dataset: DatasetRecord, ids: readonly bigint[]): Promise<number> => {
     let deleted = 0;
     for (let from = 0; from < ids.length; from += SERVICE_DELETED_ROW_IDS)
       deleted += await trimmer.remove(
@@ -85,7 +85,7 @@ export function openDeletes({ catalog, engine, trimmer, columnsOf, turns, runnin
     return deleted;
   };
 
-  const run = async (under: RunningQuery, { request, ...asked }: Asked): Promise<z.infer<typeof DELETED>> => {
+  const run = async (under: RunningQuery, { request, ...asked }: DeleteRequest): Promise<z.infer<typeof DELETED>> => {
     const body = withText(asked.body());
     let used: readonly string[] = [];
     try {
@@ -136,6 +136,6 @@ export function openDeletes({ catalog, engine, trimmer, columnsOf, turns, runnin
       throw asReply(error, body.apl, used);
     }
   };
-  return (asked: Asked): Promise<z.infer<typeof DELETED>> =>
+  return (asked: DeleteRequest): Promise<z.infer<typeof DELETED>> =>
     running.track({ ...asked, text: () => withText(asked.body()).apl }, (under) => run(under, asked));
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Arrivals } from '../datasets/arrivals.ts';
-import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import type { Catalog, DatasetRecord } from '../datasets/catalog.ts';
 import { fieldsOf } from '../datasets/schemas.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { FairBudget, Held } from '../fairness/fair-budget.ts';
@@ -32,7 +32,7 @@ import type { Column, Stage, Tree } from '../../language/plan/tree.ts';
 import { isNamed, VirtualFieldError } from '../../language/plan/virtual.ts';
 
 /** A request for a query: of what it asks, and what it is answered with. */
-interface Request<Body> {
+interface QueryExchange<Body> {
   readonly body: () => Body;
   readonly query: () => QueryParameters;
   readonly request: FastifyRequest;
@@ -58,7 +58,7 @@ export function openQueries(parts: QueryParts) {
   /** A query keeps its turn until its reply is written. */
   const inTurn = (
     request: FastifyRequest,
-    named: readonly (readonly Dataset[])[],
+    named: readonly (readonly DatasetRecord[])[],
     range: RequestRange,
     { signal, is }: RunningQuery,
     work: (text: ReplyText) => Promise<Written>,
@@ -92,7 +92,7 @@ export function openQueries(parts: QueryParts) {
    * it can be removed, and runs again once events were stored.
    */
   const answer = async (
-    { request, reply }: Pick<Request<unknown>, 'request' | 'reply'>,
+    { request, reply }: Pick<QueryExchange<unknown>, 'request' | 'reply'>,
     parameters: QueryParameters,
     under: RunningQuery,
     name: string | undefined,
@@ -132,7 +132,7 @@ export function openQueries(parts: QueryParts) {
           );
   };
 
-  const apl = ({ body: sent, query: asked, request, reply }: Request<AplBody>): Promise<FastifyReply> => {
+  const apl = ({ body: sent, query: asked, request, reply }: QueryExchange<AplBody>): Promise<FastifyReply> => {
     const parameters = asked();
     const body = withText(sent());
     // Errors outside the text have no place in it: report them first.
@@ -163,7 +163,7 @@ export function openQueries(parts: QueryParts) {
   };
   const legacy = (
     name: string,
-    { body: sent, query: asked, request, reply }: Request<LegacyBody>,
+    { body: sent, query: asked, request, reply }: QueryExchange<LegacyBody>,
   ): Promise<FastifyReply> => {
     const parameters = asked();
     const body = sent();
@@ -171,7 +171,8 @@ export function openQueries(parts: QueryParts) {
       const options = { signal: under.signal, fresh: parameters.nocache };
       under.reads([name]);
       const named = namedIn(body);
-      const columns = (dataset: Dataset): readonly Column[] => columnsOf(dataset, (field) => isNamed(field, named));
+      const columns = (dataset: DatasetRecord): readonly Column[] =>
+        columnsOf(dataset, (field) => isNamed(field, named));
       return answer({ request, reply }, parameters, under, name, () => {
         const when = { options, startedAt: performance.now() };
         return inTurn(request, [[catalog.get(name)]], readRange(body), under, (to) =>
@@ -294,7 +295,7 @@ async function runLegacy(
   text: ReplyText,
   body: LegacyBody,
   parameters: QueryParameters,
-  dataset: Dataset,
+  dataset: DatasetRecord,
   columns: readonly Column[],
   when: Pick<QueryRequest, 'options' | 'startedAt'>,
 ): Promise<Written> {

@@ -101,7 +101,7 @@ export const LISTED_QUERY = z.object({
   elapsedTime: z.int().min(1).describe('Microseconds.'),
   state: z.enum(['waiting', 'running']),
 });
-export type ListedQuery = z.infer<typeof LISTED_QUERY>;
+export type QueryListing = z.infer<typeof LISTED_QUERY>;
 
 export const QUERY_TYPES = {
   ListedQuery: LISTED_QUERY,

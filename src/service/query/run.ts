@@ -1,40 +1,40 @@
 /** One query from its request to the text of its reply, the same for both forms: range, tree, statements, result. */
 import { messageOf } from '../../core/errors.ts';
 import { SERVICE_QUERY_HINT_SECONDS, SERVICE_QUERY_MAX_EVENTS } from '../limits.ts';
-import { OWN_FIELDS, type Dataset } from '../datasets/catalog.ts';
+import { OWN_FIELDS, type DatasetRecord } from '../datasets/catalog.ts';
 import { shownFields } from '../datasets/field-types.ts';
 import { nearest } from '../../config/nearest.ts';
-import type { Cell, Engine, Extent, QueryOptions } from '../engine/engine.ts';
+import type { Cell, Engine, EngineQueryOptions, Extent } from '../engine/engine.ts';
 import { joinExtents, NO_ROWS } from '../engine/statistics.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { parseDuration } from '../http/duration.ts';
 import { formatTime, MIN_TIME_NS, NO_TIME } from '../../core/time/time-text.ts';
-import type { Environment } from './values/call.ts';
-import { programOf, type Bounds, type Cursor, type Program } from './plan/program.ts';
-import type { DatasetName, Tree } from '../../language/plan/tree.ts';
-import { answerOf, type Answer, type Message } from './results/answer.ts';
+import type { QueryEnvironment } from './values/call.ts';
+import { programOf, type Bounds, type Program, type QueryCursor } from './plan/program.ts';
+import type { DatasetName, TreeRows } from '../../language/plan/tree.ts';
+import { answerOf, type Message, type QueryAnswer } from './results/answer.ts';
 import { neverTrue } from './plan/never-true.ts';
 import { withSeriesRange } from './plan/series-range.ts';
 import { statusOf } from './results/status.ts';
-import { Params } from './values/sql.ts';
+import { SqlParams } from './values/sql.ts';
 import { VirtualFieldError } from '../../language/plan/virtual.ts';
 import { AplError, ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
 import { autoStep, parseTime } from './plan/times.ts';
 
 export interface QueryRequest {
   /** Those that the query reads, the first of them first; none for a query of made rows. */
-  readonly datasets: readonly Dataset[];
-  readonly datasetsOf: (name: DatasetName) => readonly Dataset[];
+  readonly datasets: readonly DatasetRecord[];
+  readonly datasetsOf: (name: DatasetName) => readonly DatasetRecord[];
   readonly range: RequestRange;
   /** Width of the bins, ns, where the request says it. */
   readonly step: bigint | undefined;
   readonly limit: number | undefined;
-  readonly cursor: Cursor | undefined;
+  readonly cursor: QueryCursor | undefined;
   readonly cursorText: string;
   readonly startedAt: number;
   /** An empty result asks which comparison is never true; one page of many, or a question that is asked again and again, does not. */
   readonly hints?: boolean;
-  readonly options: QueryOptions;
+  readonly options: EngineQueryOptions;
 }
 
 /** What the request says of time, ns since 1970. */
@@ -57,8 +57,8 @@ export function readRange({
   };
 }
 
-export interface Range {
-  readonly environment: Environment;
+export interface PlannedRange {
+  readonly environment: QueryEnvironment;
   /** Length of that part of the range that has data, ns. */
   readonly dataRange: bigint;
 }
@@ -67,7 +67,7 @@ export interface Range {
 export async function runQuery(
   engine: Engine,
   request: QueryRequest,
-  treeOf: (range: Range) => Pick<Tree, 'source' | 'stages'>,
+  treeOf: (range: PlannedRange) => TreeRows,
   messages: readonly Message[],
 ) {
   const { datasetsOf, options } = request;
@@ -81,17 +81,14 @@ export async function runQuery(
   const { environment } = range;
   const asked = { start, end };
   const planned = { datasetsOf, environment, bounds: asked, limit: undefined, cursor: undefined };
-  const firstRow = async (
-    rows: Pick<Tree, 'source' | 'stages'>,
-    own = options,
-  ): Promise<readonly (Cell | undefined)[]> => {
+  const firstRow = async (rows: TreeRows, own = options): Promise<readonly (Cell | undefined)[]> => {
     const { sql, columns } = programOf(rows, planned).rows;
     const [row = []] = (await engine.query(sql, environment.params.values, own)).rows;
     return columns.map(({ facets: [facet] }) => (facet ? row[facet[1]] : undefined));
   };
   const tree = await withSeriesRange(treeOf(range), firstRow);
   const { stages } = tree;
-  const run = async (bounds: Bounds): Promise<{ program: Program; answer: Answer }> => {
+  const run = async (bounds: Bounds): Promise<{ program: Program; answer: QueryAnswer }> => {
     const program = programOf(tree, { datasetsOf, environment, bounds, limit: request.limit, cursor: request.cursor });
     return { program, answer: await answerOf(program, engine, environment.params.values, options, all.rows) };
   };
@@ -170,7 +167,7 @@ function environmentOf(
   { range: { now, start, end: given }, step }: QueryRequest,
   end: bigint,
   data: Extent | undefined,
-): Range {
+): PlannedRange {
   const min = data?.min ?? now;
   const max = data?.max ?? now;
   const from = start === undefined || start <= MIN_TIME_NS ? min : start;
@@ -178,7 +175,7 @@ function environmentOf(
   const to = given === undefined && max < now ? max + 1n : end;
   const dataRange = (max < to ? max + 1n : to) - (min > from ? min : from);
   const environment = {
-    params: new Params(),
+    params: new SqlParams(),
     now,
     start: from,
     end: to > from ? to : from + 1n,
@@ -195,7 +192,7 @@ export function stepOf(resolution: string): bigint | undefined {
   return step > 0n ? step : undefined;
 }
 
-function warnings(program: Program, { cut }: Answer): Message[] {
+function warnings(program: Program, { cut }: QueryAnswer): Message[] {
   const { missing, alwaysTrue, dataset } = program;
   const messages: Message[] = [];
   const warn = (code: string, msg: string, count = 1): void =>
@@ -227,7 +224,7 @@ function quotes({ missing, compared }: Program): string {
 }
 
 /** The nearest fields that there are. */
-function guesses(missing: ReadonlySet<string>, { fields }: Pick<Dataset, 'fields'>): string {
+function guesses(missing: ReadonlySet<string>, { fields }: Pick<DatasetRecord, 'fields'>): string {
   const found = [...missing].slice(0, 5).flatMap((name) => {
     const near = nearest(name, [...OWN_FIELDS, ...shownFields(fields).map(([field]) => field)]);
     return near === undefined ? [] : [missing.size === 1 ? quote(near) : `${quote(near)} for ${quote(name)}`];

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/auth.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
 import { SERVICE_LISTED_QUERY_CHARS, SERVICE_QUERY_ID_CHARS } from '../limits.ts';
-import type { ListedQuery } from './replies.ts';
+import type { QueryListing } from './replies.ts';
 
 export interface RunningQuery {
   /** Aborts when the query is to end; its reason is the `ApiError` to answer with. */
@@ -15,15 +15,15 @@ export interface RunningQuery {
   /** Call it once the datasets are known. */
   readonly reads: (datasets: readonly string[]) => void;
   /** Call it when its turn has come, and when it is held. */
-  readonly is: (state: ListedQuery['state']) => void;
+  readonly is: (state: QueryListing['state']) => void;
 }
 
-interface Entry {
-  readonly list: () => ListedQuery;
+interface RunningEntry {
+  readonly list: () => QueryListing;
   readonly end: (reason: ApiError) => Promise<void>;
 }
 
-interface Asked {
+interface RunRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Made only when it is listed. */
@@ -34,7 +34,7 @@ export type RunningQueries = ReturnType<typeof openRunningQueries>;
 
 export function openRunningQueries(headerPrefix: string) {
   const header = `${headerPrefix}Query-Id`;
-  const tokens = new Map<string, Map<string, Entry>>();
+  const tokens = new Map<string, Map<string, RunningEntry>>();
   let isStopping = false;
 
   return {
@@ -42,10 +42,10 @@ export function openRunningQueries(headerPrefix: string) {
      * Does the work of one query, listed meanwhile. Throws an `ApiError`: 400 for a malformed id, 409 for one in use; 499 when it was
      * ended.
      */
-    async track<T>({ request, reply, text }: Asked, work: (query: RunningQuery) => Promise<T>): Promise<T> {
+    async track<T>({ request, reply, text }: RunRequest, work: (query: RunningQuery) => Promise<T>): Promise<T> {
       const id = readId(header, request.headers[header.toLowerCase()]) ?? randomUUID();
       const { token } = request.caller;
-      const own = tokens.get(token) ?? new Map<string, Entry>();
+      const own = tokens.get(token) ?? new Map<string, RunningEntry>();
       if (own.has(id))
         throw new ApiError(
           409,
@@ -63,7 +63,7 @@ export function openRunningQueries(headerPrefix: string) {
       if (isStopping) ending.abort(stopping());
 
       const startedAt = new Date();
-      let state: ListedQuery['state'] = 'waiting';
+      let state: QueryListing['state'] = 'waiting';
       let datasets: readonly string[] = [];
       const ended = Promise.withResolvers<void>();
       tokens.set(
@@ -91,7 +91,7 @@ export function openRunningQueries(headerPrefix: string) {
         ended.resolve();
       }
     },
-    list: ({ token }: Caller): ListedQuery[] => [...(tokens.get(token)?.values() ?? [])].map(({ list }) => list()),
+    list: ({ token }: Caller): QueryListing[] => [...(tokens.get(token)?.values() ?? [])].map(({ list }) => list()),
     /** Resolves once it has ended. Throws an `ApiError` 404 where the token has no such query. */
     async end({ token }: Caller, id: string): Promise<void> {
       const entry = tokens.get(token)?.get(id);

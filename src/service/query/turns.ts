@@ -2,7 +2,7 @@
  * Queries take turns, fairly by token and kind, as their results are large until they are written. Long ones take at most half of the turns: short
  * ones overtake those that wait.
  */
-import type { Dataset } from '../datasets/catalog.ts';
+import type { DatasetRecord } from '../datasets/catalog.ts';
 import type { Engine } from '../engine/engine.ts';
 import { FairBudget } from '../fairness/fair-budget.ts';
 import { SERVICE_LONG_QUERY_ROWS, SERVICE_WAITING_QUERIES } from '../limits.ts';
@@ -48,10 +48,10 @@ export class QueryTurns {
  */
 export function isLongQuery(
   engine: Engine,
-  named: readonly (readonly Dataset[])[],
+  named: readonly (readonly DatasetRecord[])[],
   { start, end, now }: RequestRange,
 ): boolean {
-  const rowsOf = ({ table }: Dataset): number => {
+  const rowsOf = ({ table }: DatasetRecord): number => {
     const extent = engine.knownExtent(table);
     if (!extent || extent.max < extent.min) return 0;
     const [from, to] = [max(start ?? extent.min, extent.min), min(end ?? now, extent.max)];

@@ -52,7 +52,7 @@ declare module 'fastify' {
 
 const VERSIONED = /^\/v\d+(?:\/|\?|$)/;
 
-export interface HttpOptions {
+export interface ServerOptions {
   readonly auth: Auth;
   readonly rateLimit: RateLimit;
   readonly headerPrefix: string;
@@ -72,7 +72,7 @@ export interface HttpOptions {
 }
 
 /** A server without routes: each part registers its own. */
-export function createServer(options: HttpOptions): FastifyInstance {
+export function createServer(options: ServerOptions): FastifyInstance {
   const { auth, rateLimit, headerPrefix, ownHosts, corsOrigins, requestSeconds, leastRate, jsonBytes, replies, log } =
     options;
   const cors = { origins: corsOrigins, headerPrefix };
@@ -237,7 +237,7 @@ const WRONG_KIND: Readonly<Record<TokenKind, string>> = {
 };
 
 /** Counts a request that has ended and writes its access log line, with the token's id, never its text, and the path without its query. */
-function noteEnd({ countRequest, accessLog }: HttpOptions, request: FastifyRequest, reply: FastifyReply): void {
+function noteEnd({ countRequest, accessLog }: ServerOptions, request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = reply;
   const status = raw.headersSent ? raw.statusCode : 499;
   const ms = performance.now() - request.startedAt;

@@ -9,7 +9,7 @@ import type { Metadata } from '../metadata.ts';
 
 export type Saved<T extends object> = T & { readonly id: string };
 
-interface Kind<T> {
+interface SavedKind<T> {
   /** Its rows' name in the database. */
   readonly kind: string;
   /** What messages call one. */
@@ -19,7 +19,7 @@ interface Kind<T> {
   readonly datasetsOf: (value: T) => readonly string[];
 }
 
-export function openStore<T extends object>({ db }: Metadata, { kind, word, prefix, datasetsOf }: Kind<T>) {
+export function openStore<T extends object>({ db }: Metadata, { kind, word, prefix, datasetsOf }: SavedKind<T>) {
   const rows = db.prepare('select id, value from saved where kind = ? order by rowid');
   const find = db.prepare('select value from saved where kind = ? and id = ?');
   const insert = db.prepare('insert into saved values (?, ?, ?)');

@@ -1,6 +1,6 @@
 /** Typed expressions as closures over a row. */
 import { readUnixTime } from '../../core/time/time-text.ts';
-import type { Node } from '../../language/plan/tree.ts';
+import type { CallNode, Node } from '../../language/plan/tree.ts';
 import { meaningError } from '../../language/syntax/apl-error.ts';
 import type { Constant } from '../../language/types.ts';
 import type { Call, Evaluate, Of } from './call/call.ts';
@@ -126,7 +126,7 @@ export function compileCondition(node: Node): Of<boolean> {
   return (scope) => value(scope) === true;
 }
 
-function callOf({ args, places, at }: Node & { readonly kind: 'apply' }): Call {
+function callOf({ args, places, at }: CallNode): Call {
   const as =
     <T>(convert: (value: Value) => T) =>
     (n: number): Of<T> => {

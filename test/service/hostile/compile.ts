@@ -1,8 +1,8 @@
 /** The compiler alone, without a service: a text becomes statements, or is refused. */
-import type { Dataset } from '../../../src/service/datasets/catalog.ts';
+import type { DatasetRecord } from '../../../src/service/datasets/catalog.ts';
 import { programOf } from '../../../src/service/query/plan/program.ts';
 import { planOf, readQuery } from '../../../src/language/text/query-text.ts';
-import { Params } from '../../../src/service/query/values/sql.ts';
+import { SqlParams } from '../../../src/service/query/values/sql.ts';
 import { AplError } from '../../../src/language/syntax/apl-error.ts';
 import { MARK } from './query-texts.ts';
 
@@ -10,7 +10,7 @@ export type Compiled =
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'compiled'; readonly statements: readonly string[] };
 
-const dataset: Dataset = {
+const dataset: DatasetRecord = {
   id: 1,
   name: 'logs',
   table: 'ds_1',
@@ -39,7 +39,7 @@ export function parseAndCompile(text: string): Compiled {
   try {
     const tree = planOf(readQuery(text), new Map());
     const environment = {
-      params: new Params(),
+      params: new SqlParams(),
       now: 1_790_000_000_000_000_000n,
       start: 0n,
       end: 1_800_000_000_000_000_000n,

@@ -8,18 +8,18 @@ import {
   SERVICE_QUERY_SPOTLIGHT_DISTINCT,
   SERVICE_QUERY_SPOTLIGHT_VALUES,
 } from '../../../service/limits.ts';
-import type { Kind } from '../../../service/query/values/kind.ts';
+import type { ValueKind } from '../../../service/query/values/kind.ts';
 import { list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonOf, jsonString } from '../../../service/query/values/text.ts';
 import { typeSchema } from '../../../service/query/values/type-schema.ts';
-import { asJson, exists, facetsOf, one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import { asJson, exists, facetsOf, one, oneRequired, type SqlValue } from '../../../service/query/values/value.ts';
 import { numberOf } from '../../plan/literals.ts';
 import { plainOf } from '../../function-spec.ts';
 import { PHRASE_GAPS, type AGGREGATES } from './spec.ts';
 import type { AggregateBuilders, AggregateCall } from '../../../service/query/values/call.ts';
 import { nodeName } from '../../plan/tree.ts';
 
-const counted = (condition: Sql): Value => oneRequired('int', sql`toInt64(countIf(${condition}))`);
+const counted = (condition: Sql): SqlValue => oneRequired('int', sql`toInt64(countIf(${condition}))`);
 
 /** In 128 bits: a sum of 64-bit integers would wrap around without a word. Of nothing it is 0. */
 function sumOf(call: AggregateCall, n: number): { kind: 'int' | 'real'; sql: Sql } {
@@ -30,14 +30,14 @@ function sumOf(call: AggregateCall, n: number): { kind: 'int' | 'real'; sql: Sql
   };
 }
 
-function sum(call: AggregateCall): Value {
+function sum(call: AggregateCall): SqlValue {
   if (call.types[0] === 'timespan')
     return oneRequired('timespan', sql`ifNull(accurateCastOrNull(sumOrNull(toInt128(${call.span(0)})), 'Int64'), 0)`);
   const { kind, sql: total } = sumOf(call, 0);
   return one(kind, total);
 }
 
-function average(call: AggregateCall): Value {
+function average(call: AggregateCall): SqlValue {
   if (call.types[0] === 'timespan')
     return one('timespan', sql`accurateCastOrNull(trunc(avgOrNull(${call.span(0)})), 'Int64')`);
   // As floats: the engine adds integers up in 64 bits, and would wrap around.
@@ -45,7 +45,7 @@ function average(call: AggregateCall): Value {
 }
 
 /** Compares as numbers if the field ever held one, else by its own type. */
-function extreme(call: AggregateCall, engine: Sql): Value {
+function extreme(call: AggregateCall, engine: Sql): SqlValue {
   const value = call.value(0);
   const { int, real } = value.facets;
   if (int || real) {
@@ -56,7 +56,7 @@ function extreme(call: AggregateCall, engine: Sql): Value {
   return facet ? one(facet[0], sql`${engine}(${facet[1]})`) : { facets: {} };
 }
 
-function distinct(call: AggregateCall): Value {
+function distinct(call: AggregateCall): SqlValue {
   const value = call.value(0);
   const facets = facetsOf(value);
   if (facets.length === 0) return oneRequired('int', sql`toInt64(0 * count())`);
@@ -66,11 +66,11 @@ function distinct(call: AggregateCall): Value {
 const jsonArray = (items: Sql): Sql => sql`concat('[', arrayStringConcat(${items}, ','), ']')`;
 
 /** The one facet of a value, or its JSON text when it may be of several types. */
-function itemsOf(value: Value): { readonly item: Sql; readonly json: (item: Sql) => Sql } {
+function itemsOf(value: SqlValue): { readonly item: Sql; readonly json: (item: Sql) => Sql } {
   const facets = facetsOf(value);
   const [first] = facets;
   if (facets.length !== 1) return { item: asJson(value), json: (item) => item };
-  const kind: Kind = first![0];
+  const kind: ValueKind = first![0];
   return { item: first![1], json: (item) => jsonOf(kind, item) };
 }
 
@@ -81,7 +81,7 @@ function most(call: AggregateCall): number {
   return Math.min(size, SERVICE_QUERY_LIST_ITEMS);
 }
 
-function makeList(call: AggregateCall): Value {
+function makeList(call: AggregateCall): SqlValue {
   const { item, json } = itemsOf(call.value(0));
   return oneRequired(
     'json',
@@ -90,7 +90,7 @@ function makeList(call: AggregateCall): Value {
 }
 
 /** Takes the items of arrays. */
-function makeSet(call: AggregateCall): Value {
+function makeSet(call: AggregateCall): SqlValue {
   const value = call.value(0);
   const { json: array } = value.facets;
   if (array) {
@@ -106,7 +106,7 @@ function makeSet(call: AggregateCall): Value {
 }
 
 /** Exact while the engine has a counter for each different value: it keeps ten for each value of its answer. */
-function topk(call: AggregateCall): Value {
+function topk(call: AggregateCall): SqlValue {
   const size = numberOf(call, 1, 'a number of values', 1, SERVICE_QUERY_TOPK);
   const { item, json } = itemsOf(call.value(0));
   const entry = sql`concat('{"key":', ifNull(${json(sql`e.1`)}, 'null'), ',"count":', toString(e.2), ',"error":', toString(e.3), '}')`;
@@ -116,7 +116,7 @@ function topk(call: AggregateCall): Value {
 }
 
 /** Words in a row, the most frequent first; of equal counts those that sort first. */
-function phrases(call: AggregateCall): Value {
+function phrases(call: AggregateCall): SqlValue {
   const size = numberOf(call, 1, 'a number of phrases', 1, SERVICE_QUERY_TOPK, 10);
   const parts = sql`splitByRegexp(${call.params.string(PHRASE_GAPS)}, lowerUTF8(ifNull(${call.string(0)}, '')))`;
   const found = sql`arrayFilter(e -> e != '', arrayMap(e -> trimBoth(replaceRegexpAll(e, '\\\\s+', ' ')), ${parts}))`;
@@ -143,21 +143,24 @@ function levels(call: AggregateCall, from: number): number[] {
  */
 const nearestRank = (percentile: number): number => Math.max(0, percentile / 100 - 1e-14);
 
-function quantiles(call: AggregateCall, percentiles: readonly number[]): { readonly kind: Kind; readonly sql: Sql } {
+function quantiles(
+  call: AggregateCall,
+  percentiles: readonly number[],
+): { readonly kind: ValueKind; readonly sql: Sql } {
   const parameters = list(percentiles.map((percentile) => sql`${nearestRank(percentile)}`));
   const [kind, number] =
     call.types[0] === 'timespan' ? (['timespan', call.span(0)] as const) : [call.number(0).kind, call.number(0).sql];
   return { kind, sql: sql`quantilesExactOrNull(${parameters})(${number})` };
 }
 
-function percentile(call: AggregateCall): Value {
+function percentile(call: AggregateCall): SqlValue {
   const [level] = levels(call, 1);
   if (level === undefined) throw call.fail(1, 'wanted a percentile from 0 to 100');
   const { kind, sql: values } = quantiles(call, [level]);
   return one(kind, sql`arrayMap(e -> if(empty(e), null, e[1]), [ifNull(${values}, [])])[1]`);
 }
 
-function percentiles(call: AggregateCall): Value {
+function percentiles(call: AggregateCall): SqlValue {
   const wanted = levels(call, 1);
   if (wanted.length === 0) throw call.fail(1, 'wanted percentiles from 0 to 100');
   const { kind, sql: values } = quantiles(call, wanted);
@@ -166,7 +169,7 @@ function percentiles(call: AggregateCall): Value {
 }
 
 /** Bins of equal width from the least to the greatest value. */
-function histogram(call: AggregateCall): Value {
+function histogram(call: AggregateCall): SqlValue {
   const size = numberOf(call, 1, 'a number of bins', 1, SERVICE_QUERY_TOPK);
   const values = sql`groupArray(${call.real(0)})`;
   const width = sql`((h - l) / ${size})`;
@@ -178,7 +181,7 @@ function histogram(call: AggregateCall): Value {
 }
 
 /** How much per second: of the numbers, or of events when there is no argument. */
-function rate(call: AggregateCall): Value {
+function rate(call: AggregateCall): SqlValue {
   const seconds = sql`(${call.params.int(call.window)} / 1e9)`;
   return call.count === 0
     ? oneRequired('real', sql`(count() / ${seconds})`)
@@ -188,7 +191,7 @@ function rate(call: AggregateCall): Value {
 /** Returns 0 for fewer than two numbers. */
 const spread =
   (engine: Sql) =>
-  (call: AggregateCall): Value =>
+  (call: AggregateCall): SqlValue =>
     one('real', sql`if(count(${call.real(0)}) < 2, 0, ${engine}(${call.real(0)}))`);
 
 export const AGGREGATES_SQL: AggregateBuilders<typeof AGGREGATES> = {
@@ -240,7 +243,7 @@ function fieldOf(call: AggregateCall, n: number, condition: Sql): Sql {
 }
 
 /** The fields, the largest difference first; those that are equal in the order of the text. */
-function spotlight(call: AggregateCall): Value {
+function spotlight(call: AggregateCall): SqlValue {
   const condition = call.condition(0);
   const fields = list(Array.from({ length: call.count - 1 }, (_, n) => fieldOf(call, n + 1, condition)));
   return oneRequired(

@@ -1,15 +1,15 @@
 /** + - * / %, of numbers, datetimes and timespans. */
 import { sql, type Sql } from '../../../service/query/values/sql.ts';
-import { constantValue, one, type Value } from '../../../service/query/values/value.ts';
+import { constantValue, one, type SqlValue } from '../../../service/query/values/value.ts';
 import type { Constant, Type } from '../../types.ts';
 import type { ARITHMETIC } from './spec.ts';
 import { added, subtracted } from '../../result-types.ts';
-import type { Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 
 const MIN_TIME = -2_208_988_800_000_000_000n;
 
 /** A datetime of ns, null where it cannot be held. `ns` is an Int128. */
-export function timeOf(call: Call, ns: Sql): Value {
+export function timeOf(call: SqlCall, ns: Sql): SqlValue {
   const [low, high] = [call.params.int(MIN_TIME), call.params.int(2n ** 63n - 1n)];
   return one(
     'datetime',
@@ -20,19 +20,19 @@ export function timeOf(call: Call, ns: Sql): Value {
 const nanos = (time: Sql): Sql => sql`toInt128(toUnixTimestamp64Nano(${time}))`;
 
 /** The constants of all arguments, when they are whole numbers of ns or of nothing. */
-function constants(call: Call): bigint[] | undefined {
+function constants(call: SqlCall): bigint[] | undefined {
   const values = Array.from({ length: call.count }, (_, n) => call.value(n).constant?.value);
   return values.every((value) => typeof value === 'bigint') ? values : undefined;
 }
 
 /** A constant result that fits, else undefined. */
-function folded(call: Call, type: Type, value: bigint): Value | undefined {
+function folded(call: SqlCall, type: Type, value: bigint): SqlValue | undefined {
   const fits = value <= 2n ** 63n - 1n && value >= (type === 'datetime' ? MIN_TIME : -(2n ** 63n));
   const constant: Constant = { type, value };
   return fits ? constantValue(constant, call.params) : undefined;
 }
 
-function addOrSubtract(call: Call, sign: '+' | '-'): Value {
+function addOrSubtract(call: SqlCall, sign: '+' | '-'): SqlValue {
   const [a, b] = call.types as [Type, Type];
   const operator = sign === '+' ? sql`+` : sql`-`;
   const type = sign === '+' ? added([a, b]) : subtracted([a, b]);
@@ -52,7 +52,7 @@ function addOrSubtract(call: Call, sign: '+' | '-'): Value {
 }
 
 /** Integers where both are, else floats: a sum of integers has 128 bits, and the engine puts those beside no float. */
-function arithmetic(call: Call, build: (a: Sql, b: Sql) => Sql): Value {
+function arithmetic(call: SqlCall, build: (a: Sql, b: Sql) => Sql): SqlValue {
   const [a, b] = [call.number(0), call.number(1)];
   if (a.kind === 'int' && b.kind === 'int') return one('int', build(a.sql, b.sql));
   return one('real', build(call.real(0), call.real(1)));
@@ -60,7 +60,7 @@ function arithmetic(call: Call, build: (a: Sql, b: Sql) => Sql): Value {
 
 const whole = (real: Sql): Sql => sql`accurateCastOrNull(trunc(${real}), 'Int64')`;
 
-function multiply(call: Call): Value {
+function multiply(call: SqlCall): SqlValue {
   const [a, b] = call.types as [Type, Type];
   if (a !== 'timespan' && b !== 'timespan') return arithmetic(call, (left, right) => sql`(${left} * ${right})`);
   const [span, factor] = a === 'timespan' ? [call.span(0), call.number(1)] : [call.span(1), call.number(0)];
@@ -76,7 +76,7 @@ function multiply(call: Call): Value {
 }
 
 /** Integers divide to an integer, as in the public language; a division by zero is null. */
-function divide(call: Call): Value {
+function divide(call: SqlCall): SqlValue {
   const [a, b] = call.types as [Type, Type];
   if (b === 'timespan') return one('real', sql`(${call.span(0)} / nullIf(${call.span(1)}, 0))`);
   if (a === 'timespan') return one('timespan', whole(sql`(${call.span(0)} / nullIf(${call.real(1)}, 0))`));
@@ -86,12 +86,12 @@ function divide(call: Call): Value {
   );
 }
 
-function remainder(call: Call): Value {
+function remainder(call: SqlCall): SqlValue {
   if (call.types.includes('timespan')) return one('timespan', sql`moduloOrNull(${call.span(0)}, ${call.span(1)})`);
   return arithmetic(call, (left, right) => sql`moduloOrNull(${left}, ${right})`);
 }
 
-export const ARITHMETIC_SQL: Builders<typeof ARITHMETIC> = {
+export const ARITHMETIC_SQL: SqlBuilders<typeof ARITHMETIC> = {
   '+': (call) => addOrSubtract(call, '+'),
   '-': (call) => (call.count === 1 ? negative(call) : addOrSubtract(call, '-')),
   '*': multiply,
@@ -99,7 +99,7 @@ export const ARITHMETIC_SQL: Builders<typeof ARITHMETIC> = {
   '%': remainder,
 };
 
-function negative(call: Call): Value {
+function negative(call: SqlCall): SqlValue {
   if (call.types[0] === 'timespan') return one('timespan', sql`negate(${call.span(0)})`);
   const { kind, sql: number } = call.number(0);
   return one(kind, sql`negate(${number})`);

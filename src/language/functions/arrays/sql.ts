@@ -2,11 +2,11 @@
 import { SERVICE_QUERY_MADE_ROWS } from '../../limits.ts';
 import { readText } from '../../plan/literals.ts';
 import { PATH_WANTED, pathSteps, type ARRAYS } from './spec.ts';
-import type { Kind } from '../../../service/query/values/kind.ts';
+import type { ValueKind } from '../../../service/query/values/kind.ts';
 import { alias, all, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonOf } from '../../../service/query/values/text.ts';
-import { asJson, firstOf, NULL_VALUE, one, oneRequired, type Value } from '../../../service/query/values/value.ts';
-import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
+import { asJson, firstOf, NULL_VALUE, one, oneRequired, type SqlValue } from '../../../service/query/values/value.ts';
+import type { SqlBuild, SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 
 /** Computes values once for an expression that uses them several times. `letters` must differ from those of an expression around it. */
 export function once(letters: string, values: readonly Sql[], build: (names: readonly Sql[]) => Sql): Sql {
@@ -15,9 +15,9 @@ export function once(letters: string, values: readonly Sql[], build: (names: rea
 }
 
 /** The JSON text of an array or object, null for anything else. */
-export const jsonText = (value: Value): Sql => value.facets.json ?? sql`cast(null, 'Nullable(String)')`;
+export const jsonText = (value: SqlValue): Sql => value.facets.json ?? sql`cast(null, 'Nullable(String)')`;
 /** The value as an item of an array. */
-export const rawItem = (value: Value): Sql => sql`ifNull(${asJson(value)}, 'null')`;
+export const rawItem = (value: SqlValue): Sql => sql`ifNull(${asJson(value)}, 'null')`;
 export const rawItems = (json: Sql): Sql => sql`JSONExtractArrayRaw(ifNull(${json}, ''))`;
 export const isArray = (json: Sql): Sql => sql`startsWith(ifNull(${json}, ''), '[')`;
 export const arrayOf = (items: Sql): Sql => sql`concat('[', arrayStringConcat(${items}, ','), ']')`;
@@ -25,10 +25,10 @@ export const lengthOf = (items: Sql): Sql => sql`toInt64(length(${items}))`;
 
 /** Builds from the items of arrays, whole numbers and values as items; null if an argument is not an array or a number is null. */
 export function ofItems(
-  arrays: readonly Value[],
+  arrays: readonly SqlValue[],
   numbers: readonly Sql[],
   build: (arrays: readonly Sql[], numbers: readonly Sql[], items: readonly Sql[]) => Sql,
-  values: readonly Value[] = [],
+  values: readonly SqlValue[] = [],
 ): Sql {
   return once('ar', [...arrays.map(jsonText), ...numbers, ...values.map(rawItem)], (names) => {
     const [texts, given, raw] = [
@@ -42,12 +42,12 @@ export function ofItems(
   });
 }
 
-export const valuesOf = (call: Call, from = 0): Value[] =>
+export const valuesOf = (call: SqlCall, from = 0): SqlValue[] =>
   Array.from({ length: call.count - from }, (_, n) => call.value(n + from));
 
 /** An array made of the items of the first argument, and of the whole numbers after it. */
 const changed =
-  (build: (items: Sql, numbers: readonly Sql[]) => Sql, numbers: readonly number[] = []): Build =>
+  (build: (items: Sql, numbers: readonly Sql[]) => Sql, numbers: readonly number[] = []): SqlBuild =>
   (call) => {
     const given = numbers.filter((n) => n < call.count).map((n) => call.int(n));
     return one(
@@ -66,7 +66,7 @@ function slice(items: Sql, [first, last]: readonly Sql[]): Sql {
   return sql`arraySlice(${items}, ${from} + 1, greatest(${to} - ${from} + 1, 0))`;
 }
 
-function split(call: Call): Value {
+function split(call: SqlCall): SqlValue {
   const { json, int } = call.value(1).facets;
   const one64 = sql`[${int ?? sql`cast(null, 'Nullable(Int64)')`}]`;
   const places = json ? sql`if(isNull(${json}), ${one64}, arrayMap(e -> toInt64OrNull(e), ${rawItems(json)}))` : one64;
@@ -86,14 +86,14 @@ const rank = (item: Sql): Sql =>
   sql`multiIf(${item} = 'null', 4, startsWith(${item}, '"'), 1, ${item} in ('true', 'false'), 2, startsWith(${item}, '[') or startsWith(${item}, '{'), 3, 0)`;
 export const textOf = (item: Sql): Sql => sql`if(startsWith(${item}, '"'), JSONExtractString(${item}), ${item})`;
 
-function sorted(descending: boolean): Build {
+function sorted(descending: boolean): SqlBuild {
   const ranked = sql`toInt8(${rank(sql`e`)})`;
   const key = sql`(${descending ? sql`negate(${ranked})` : ranked}, toFloat64OrZero(e), ${textOf(sql`e`)})`;
   const sort = changed((items) => sql`${descending ? sql`arrayReverseSort` : sql`arraySort`}(e -> ${key}, ${items})`);
   return (call) => oneRequired('json', sql`ifNull(${jsonText(sort(call))}, '[]')`);
 }
 
-const rotated = (direction: 'left' | 'right'): Build =>
+const rotated = (direction: 'left' | 'right'): SqlBuild =>
   changed(
     (items, [count]) => {
       const size = sql`greatest(${lengthOf(items)}, 1)`;
@@ -105,7 +105,7 @@ const rotated = (direction: 'left' | 'right'): Build =>
   );
 
 const shifted =
-  (direction: 'left' | 'right'): Build =>
+  (direction: 'left' | 'right'): SqlBuild =>
   (call) =>
     one(
       'json',
@@ -126,7 +126,7 @@ const shifted =
       ),
     );
 
-function indexOf(call: Call): Value {
+function indexOf(call: SqlCall): SqlValue {
   const start = call.count > 2 ? call.int(2) : sql`toInt64(0)`;
   return one(
     'int',
@@ -143,7 +143,7 @@ function indexOf(call: Call): Value {
   );
 }
 
-function chosen(call: Call): Value {
+function chosen(call: SqlCall): SqlValue {
   const made = ofItems(
     [call.value(0)],
     [],
@@ -159,7 +159,7 @@ function chosen(call: Call): Value {
   return one('json', made);
 }
 
-function zipped(call: Call): Value {
+function zipped(call: SqlCall): SqlValue {
   return one(
     'json',
     ofItems(valuesOf(call), [], (arrays) => {
@@ -177,11 +177,11 @@ const summed = (items: Sql): Sql =>
   sql`if(arrayExists(e -> isNull(toFloat64OrNull(e)), ${items}), null, arraySum(arrayMap(e -> toFloat64OrZero(e), ${items})))`;
 
 /** As many values as fit between the two, one step apart. */
-function ranged(call: Call): Value {
+function ranged(call: SqlCall): SqlValue {
   const isTime = call.types[0] === 'datetime';
   const numbers =
     isTime || call.types[0] === 'timespan' ? [] : [0, 1, ...(call.count > 2 ? [2] : [])].map((n) => call.number(n));
-  const kind: Kind = isTime
+  const kind: ValueKind = isTime
     ? 'datetime'
     : numbers.length === 0
       ? 'timespan'
@@ -221,7 +221,7 @@ function ranged(call: Call): Value {
 }
 
 /** The first object among the items with that value. */
-function selected(call: Call): Value {
+function selected(call: SqlCall): SqlValue {
   const found = ofItems(
     [call.value(0)],
     [],
@@ -233,7 +233,7 @@ function selected(call: Call): Value {
 }
 
 /** The JSON texts of what a path leads to. */
-function extracted(call: Call): Value {
+function extracted(call: SqlCall): SqlValue {
   const whole = jsonText(call.value(0));
   const items = readText(call, 1, pathSteps, PATH_WANTED).reduce<Sql>(
     (found, { key, place }) => {
@@ -247,12 +247,12 @@ function extracted(call: Call): Value {
   return one('json', sql`if(isNull(${whole}), null, ${arrayOf(texts)})`);
 }
 
-const arrayLength = (value: Value): Value =>
+const arrayLength = (value: SqlValue): SqlValue =>
   value.facets.json
     ? one('int', sql`if(startsWith(${value.facets.json}, '['), toInt64(JSONLength(${value.facets.json})), null)`)
     : NULL_VALUE;
 
-export const ARRAYS_SQL: Builders<typeof ARRAYS> = {
+export const ARRAYS_SQL: SqlBuilders<typeof ARRAYS> = {
   array_length: (call) => arrayLength(call.value(0)),
   len: (call) => {
     const { string } = call.value(0).facets;

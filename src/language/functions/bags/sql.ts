@@ -4,9 +4,9 @@ import { plainOf } from '../../function-spec.ts';
 import { keysOf } from '../../plan/literals.ts';
 import { alias, all, list, NOTHING, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonString } from '../../../service/query/values/text.ts';
-import { one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import { one, oneRequired, type SqlValue } from '../../../service/query/values/value.ts';
 import { arrayOf, jsonText, lengthOf, ofItems, once, rawItem, valuesOf } from '../arrays/sql.ts';
-import type { Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 
 const isBag = (json: Sql): Sql => sql`startsWith(ifNull(${json}, ''), '{')`;
 /** Tuples of key and JSON text. */
@@ -15,10 +15,10 @@ const bagOf = (pairs: Sql): Sql =>
   sql`concat('{', arrayStringConcat(arrayMap(e -> concat(${jsonString(sql`e.1`)}, ':', e.2), ${pairs}), ','), '}')`;
 
 /** Builds from objects; null if one argument is not an object. */
-const ofBags = (values: readonly Value[], build: (texts: readonly Sql[]) => Sql): Sql =>
+const ofBags = (values: readonly SqlValue[], build: (texts: readonly Sql[]) => Sql): Sql =>
   once('bg', values.map(jsonText), (texts) => sql`if(${all(texts.map(isBag))}, ${build(texts)}, null)`);
 
-function packed(call: Call): Value {
+function packed(call: SqlCall): SqlValue {
   const keys = keysOf(call);
   const pairs = keys.map(
     (key, n) => sql`${call.params.string(`${JSON.stringify(key)}:`)}, ${rawItem(call.value(2 * n + 1))}`,
@@ -46,7 +46,7 @@ function zipped([keys, values]: readonly Sql[]): Sql {
 }
 
 /** Objects inside of objects: each lambda needs a name of its own. */
-function withoutPath(json: Sql, [key, ...rest]: readonly string[], call: Call, depth = 0): Sql {
+function withoutPath(json: Sql, [key, ...rest]: readonly string[], call: SqlCall, depth = 0): Sql {
   const [entry, name] = [alias('pt', depth), call.params.string(key!)];
   const kept =
     rest.length === 0 ? sql`arrayFilter(${entry} -> ${entry}.1 != ${name}, ${entries(json)})` : entries(json);
@@ -59,7 +59,7 @@ function withoutPath(json: Sql, [key, ...rest]: readonly string[], call: Call, d
 }
 
 /** The key, or what a path in quotes leads to. */
-function hasKey(call: Call): Value {
+function hasKey(call: SqlCall): SqlValue {
   const { constant } = call.value(1);
   const path = typeof constant?.value === 'string' ? pathOf(constant.value) : undefined;
   const made = ofBags([call.value(0)], ([json]) => {
@@ -71,7 +71,7 @@ function hasKey(call: Call): Value {
   return one('bool', made);
 }
 
-function removed(call: Call): Value {
+function removed(call: SqlCall): SqlValue {
   const made = ofItems([call.value(1)], [], ([names]) =>
     once('nm', [sql`arrayMap(e -> if(startsWith(e, '"'), JSONExtractString(e), e), ${names!})`], ([keys]) =>
       ofBags([call.value(0)], ([json]) => bagOf(sql`arrayFilter(e -> not has(${keys!}, e.1), ${entries(json!)})`)),
@@ -100,10 +100,10 @@ function met(others: readonly Sql[], items: Sql, times: number): Sql {
 
 const ofSets =
   (build: (sets: readonly Sql[]) => Sql) =>
-  (call: Call): Value =>
+  (call: SqlCall): SqlValue =>
     one('json', ofItems(valuesOf(call), [], build));
 
-export const BAGS_SQL: Builders<typeof BAGS> = {
+export const BAGS_SQL: SqlBuilders<typeof BAGS> = {
   bag_pack: packed,
   bag_keys: (call) =>
     one(

@@ -1,5 +1,5 @@
 /** Comparisons (==, <, in, between) and logical operators. How null counts in them: docs/service.md. */
-import type { Kind } from '../../../service/query/values/kind.ts';
+import type { ValueKind } from '../../../service/query/values/kind.ts';
 import { all, any, first, joinSql, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import {
   asBool,
@@ -8,14 +8,14 @@ import {
   facetsOf,
   one,
   oneRequired,
-  type Value,
+  type SqlValue,
 } from '../../../service/query/values/value.ts';
 import { constantOf, type Constant } from '../../types.ts';
 import type { COMPARISONS } from './spec.ts';
-import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuild, SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 
 /** Facets of the same class can be compared with each other. */
-const CLASSES: Readonly<Record<Kind, string>> = {
+const CLASSES: Readonly<Record<ValueKind, string>> = {
   int: 'number',
   real: 'number',
   timespan: 'number',
@@ -28,7 +28,7 @@ const CLASSES: Readonly<Record<Kind, string>> = {
 /** Classes that have an order. */
 const SORTED = new Set(['number', 'string', 'datetime']);
 
-const DEFAULTS: Readonly<Partial<Record<Kind, string | number | boolean>>> = {
+const DEFAULTS: Readonly<Partial<Record<ValueKind, string | number | boolean>>> = {
   int: 0,
   real: 0,
   string: '',
@@ -40,7 +40,7 @@ const SIGNS: Readonly<Record<Compare, Sql>> = { '=': sql`=`, '<': sql`<`, '<=': 
 const MIRRORED: Readonly<Record<Compare, Compare>> = { '=': '=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
 
 /** True when what a missing field reads as would meet `default <sign> constant`. */
-function meetsDefault(kind: Kind, sign: Compare, { value }: Constant): boolean {
+function meetsDefault(kind: ValueKind, sign: Compare, { value }: Constant): boolean {
   const left = DEFAULTS[kind];
   if (left === undefined || value === null) return true;
   return typeof left === 'string' ? HOLDS[sign](left, String(value)) : HOLDS[sign](Number(left), Number(value));
@@ -55,7 +55,7 @@ const HOLDS: Readonly<Record<Compare, <T extends string | number>(a: T, b: T) =>
 };
 
 /** The facet to compare with a constant: the cheap form where a missing value cannot meet the condition. */
-function facetFor(value: Value, kind: Kind, sign: Compare, other: Value): Sql {
+function facetFor(value: SqlValue, kind: ValueKind, sign: Compare, other: SqlValue): Sql {
   const plain = value.plain?.[kind];
   return plain !== undefined && other.constant !== undefined && !meetsDefault(kind, sign, other.constant)
     ? plain
@@ -63,7 +63,7 @@ function facetFor(value: Value, kind: Kind, sign: Compare, other: Value): Sql {
 }
 
 /** Conditions for each pair of facets that can be compared. They are null or, with `cheaply`, false where one of them is missing. */
-function pairs(a: Value, b: Value, sign: Compare, cheaply: boolean): Sql[] {
+function pairs(a: SqlValue, b: SqlValue, sign: Compare, cheaply: boolean): Sql[] {
   return facetsOf(a).flatMap(([left, leftSql]) =>
     facetsOf(b)
       .filter(([right]) => CLASSES[left] === CLASSES[right] && (sign === '=' || SORTED.has(CLASSES[left])))
@@ -78,21 +78,21 @@ function pairs(a: Value, b: Value, sign: Compare, cheaply: boolean): Sql[] {
 const settled = (condition: Sql): Sql => sql`ifNull(${condition}, false)`;
 
 /** True when both are there and equal, else false. */
-const equalsSql = (a: Value, b: Value): Sql => any(pairs(a, b, '=', true).map(settled));
+const equalsSql = (a: SqlValue, b: SqlValue): Sql => any(pairs(a, b, '=', true).map(settled));
 
 /** As the language has it: null when both are null, false when one is. */
-function equals(a: Value, b: Value, filtering: boolean): Value {
+function equals(a: SqlValue, b: SqlValue, filtering: boolean): SqlValue {
   const condition = equalsSql(a, b);
   if (filtering || a.required || b.required) return oneRequired('bool', condition);
   return one('bool', sql`if(${exists(a)} or ${exists(b)}, ${condition}, null)`);
 }
 
-const notNull = (value: Value): boolean => value.required === true;
+const notNull = (value: SqlValue): boolean => value.required === true;
 /** The opposite of a truth value; null stays null. */
-export const negate = (value: Value): Value =>
+export const negate = (value: SqlValue): SqlValue =>
   notNull(value) ? oneRequired('bool', sql`not ${asBool(value)}`) : one('bool', sql`not ${asBool(value)}`);
 
-function ordered(call: Call, sign: Compare): Value {
+function ordered(call: SqlCall, sign: Compare): SqlValue {
   const [a, b] = [call.value(0), call.value(1)];
   if (call.filtering) return oneRequired('bool', any(pairs(a, b, sign, true).map(settled)));
   const conditions = pairs(a, b, sign, false);
@@ -100,7 +100,7 @@ function ordered(call: Call, sign: Compare): Value {
 }
 
 const order =
-  (sign: '<' | '<=' | '>' | '>='): Build =>
+  (sign: '<' | '<=' | '>' | '>='): SqlBuild =>
   (call) =>
     ordered(call, sign);
 
@@ -116,13 +116,13 @@ function itemsOf(constant: Constant): Constant[] {
 }
 
 /** The items of a list in parentheses, each a value; constant arrays are taken apart. */
-export function listItems(call: Call): Value[] {
+export function listItems(call: SqlCall): SqlValue[] {
   return Array.from({ length: call.count - 1 }, (_, n) => call.value(n + 1)).flatMap((item) =>
     item.constant ? itemsOf(item.constant).map((constant) => constantValue(constant, call.params)) : [item],
   );
 }
 
-function isIn(call: Call): Value {
+function isIn(call: SqlCall): SqlValue {
   const value = call.value(0);
   const items = listItems(call);
   const constants = items.filter(({ constant }) => constant !== undefined && constant.value !== null);
@@ -140,8 +140,8 @@ function isIn(call: Call): Value {
   return oneRequired('bool', any([...sets, ...others]));
 }
 
-function isInIgnoringCase(call: Call): Value {
-  const lower = (value: Value): Sql => sql`lowerUTF8(${value.facets.string ?? sql`cast(null, 'Nullable(String)')`})`;
+function isInIgnoringCase(call: SqlCall): SqlValue {
+  const lower = (value: SqlValue): Sql => sql`lowerUTF8(${value.facets.string ?? sql`cast(null, 'Nullable(String)')`})`;
   const left = call.value(0);
   const items = listItems(call).map((item) =>
     item.facets.string ? settled(sql`${lower(left)} = ${lower(item)}`) : equalsSql(left, item),
@@ -149,7 +149,7 @@ function isInIgnoringCase(call: Call): Value {
   return oneRequired('bool', any(items));
 }
 
-function between(call: Call): Value {
+function between(call: SqlCall): SqlValue {
   const [value, low, high] = [call.value(0), call.value(1), call.value(2)];
   if (call.filtering)
     return oneRequired(
@@ -161,7 +161,7 @@ function between(call: Call): Value {
   return one('bool', sql`(${first(above)} and ${first(below)})`);
 }
 
-function connect(call: Call, word: Sql): Value {
+function connect(call: SqlCall, word: Sql): SqlValue {
   const parts = Array.from({ length: call.count }, (_, n) => n);
   if (call.filtering) {
     const conditions = parts.map((n) => call.condition(n));
@@ -174,11 +174,11 @@ function connect(call: Call, word: Sql): Value {
 const AND = sql` and `;
 const OR = sql` or `;
 
-const lower = (call: Call, n: number): Sql => sql`lowerUTF8(${call.string(n)})`;
-const sameIgnoringCase = (call: Call): Value =>
+const lower = (call: SqlCall, n: number): Sql => sql`lowerUTF8(${call.string(n)})`;
+const sameIgnoringCase = (call: SqlCall): SqlValue =>
   oneRequired('bool', settled(sql`${lower(call, 0)} = ${lower(call, 1)}`));
 
-export const COMPARISONS_SQL: Builders<typeof COMPARISONS> = {
+export const COMPARISONS_SQL: SqlBuilders<typeof COMPARISONS> = {
   '==': (call) => equals(call.value(0), call.value(1), call.filtering),
   '!=': (call) => negate(equals(call.value(0), call.value(1), false)),
   '=~': sameIgnoringCase,

@@ -1,6 +1,6 @@
 /** Null checks and conditionals. */
-import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
-import type { Kind } from '../../../service/query/values/kind.ts';
+import type { SqlBuild, SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
+import type { ValueKind } from '../../../service/query/values/kind.ts';
 import { sql, type Sql } from '../../../service/query/values/sql.ts';
 import {
   choose,
@@ -9,15 +9,15 @@ import {
   isNull,
   one,
   oneRequired,
-  type Value,
+  type SqlValue,
 } from '../../../service/query/values/value.ts';
 import type { CONDITIONALS } from './spec.ts';
 
 /** A text that is empty counts as missing. */
-const given = (value: Value): Sql =>
+const given = (value: SqlValue): Sql =>
   value.facets.string ? sql`(${exists(value)} and ifNull(${value.facets.string} != '', true))` : exists(value);
 
-function coalesce(call: Call): Value {
+function coalesce(call: SqlCall): SqlValue {
   const values = Array.from({ length: call.count }, (_, n) => call.value(n));
   return chooseAmong(
     values.map((value) => [given(value), value]),
@@ -25,7 +25,7 @@ function coalesce(call: Call): Value {
   );
 }
 
-function cases(call: Call): Value {
+function cases(call: SqlCall): SqlValue {
   if (call.count % 2 === 0)
     throw call.fail(call.count - 1, 'wanted pairs of condition and result, then the result of no match');
   const branches = Array.from(
@@ -36,15 +36,15 @@ function cases(call: Call): Value {
 }
 
 const test =
-  (build: (value: Value) => Sql): Build =>
+  (build: (value: SqlValue) => Sql): SqlBuild =>
   (call) =>
     oneRequired('bool', build(call.value(0)));
 const holds =
-  (kind: Kind) =>
-  (value: Value): Sql =>
+  (kind: ValueKind) =>
+  (value: SqlValue): Sql =>
     value.facets[kind] ? sql`isNotNull(${value.facets[kind]})` : sql`false`;
 
-export const CONDITIONALS_SQL: Builders<typeof CONDITIONALS> = {
+export const CONDITIONALS_SQL: SqlBuilders<typeof CONDITIONALS> = {
   iff: (call) => choose(call.condition(0), call.value(1), call.value(2)),
   case: cases,
   coalesce,

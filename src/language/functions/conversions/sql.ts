@@ -1,5 +1,5 @@
 /** From one type to another. */
-import type { Kind } from '../../../service/query/values/kind.ts';
+import type { ValueKind } from '../../../service/query/values/kind.ts';
 import { sql, type Sql } from '../../../service/query/values/sql.ts';
 import {
   asJson,
@@ -8,21 +8,21 @@ import {
   firstOf,
   one,
   oneRequired,
-  type Value,
+  type SqlValue,
 } from '../../../service/query/values/value.ts';
 import { readDatetime, readSpanText } from '../../syntax/literals.ts';
 import { jsonValue } from '../../../service/query/values/json.ts';
 import type { Type } from '../../types.ts';
 import { timeOf } from '../arithmetic/sql.ts';
 import type { CONVERSIONS } from './spec.ts';
-import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuild, SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 
 /** A conversion by the facet's kind; kinds left out become null. */
 function conversion(
-  returns: Type & Kind,
-  by: (call: Call) => Partial<Record<Kind, (facet: Sql) => Sql>>,
+  returns: Type & ValueKind,
+  by: (call: SqlCall) => Partial<Record<ValueKind, (facet: Sql) => Sql>>,
   fixed?: (text: string) => bigint | undefined,
-): Build {
+): SqlBuild {
   return (call) => {
     const value = call.value(0);
     if (fixed && value.constant?.type === 'string') {
@@ -89,7 +89,7 @@ const CONVERSIONS_OF_TYPE = {
   totimespan: conversion('timespan', () => ({ timespan: same, int: same, real: whole, string: spanOf }), readSpanText),
 };
 
-const GETTYPE: Readonly<Record<Kind, (facet: Sql) => Sql>> = {
+const GETTYPE: Readonly<Record<ValueKind, (facet: Sql) => Sql>> = {
   int: () => sql`'long'`,
   real: () => sql`'real'`,
   string: () => sql`'string'`,
@@ -99,7 +99,7 @@ const GETTYPE: Readonly<Record<Kind, (facet: Sql) => Sql>> = {
   json: (facet) => sql`if(startsWith(${facet}, '['), 'array', 'dictionary')`,
 };
 
-function getType(call: Call): Value {
+function getType(call: SqlCall): SqlValue {
   const parts = facetsOf(call.value(0)).map(([kind, facet]) => sql`isNotNull(${facet}), ${GETTYPE[kind](facet)}, `);
   return oneRequired(
     'string',
@@ -107,14 +107,14 @@ function getType(call: Call): Value {
   );
 }
 
-const parsed = (text: Sql): Value => jsonValue(sql`if(isValidJSON(${text}), ${text}, null)`);
+const parsed = (text: Sql): SqlValue => jsonValue(sql`if(isValidJSON(${text}), ${text}, null)`);
 
-function textOf(call: Call): Sql {
+function textOf(call: SqlCall): Sql {
   const { string, json } = call.value(0).facets;
   return string && json ? sql`coalesce(${string}, ${json})` : (string ?? json ?? call.string(0));
 }
 
-export const CONVERSIONS_SQL: Builders<typeof CONVERSIONS> = {
+export const CONVERSIONS_SQL: SqlBuilders<typeof CONVERSIONS> = {
   ...CONVERSIONS_OF_TYPE,
   tostring: (call) => oneRequired('string', sql`ifNull(${call.string(0)}, '')`),
   parse_json: (call) => {

@@ -1,12 +1,12 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
 import { list, sql, type Sql } from '../../../service/query/values/sql.ts';
-import { constantValue, one, type Value } from '../../../service/query/values/value.ts';
+import { constantValue, one, type SqlValue } from '../../../service/query/values/value.ts';
 import { timeOf } from '../arithmetic/sql.ts';
 import { binTime } from '../rounding/sql.ts';
 import { nameOf, readText } from '../../plan/literals.ts';
 import { MONTHS, UNITS } from '../../../core/time/calendar.ts';
 import { builtAlike, readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from './spec.ts';
-import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuild, SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 
 const DAY_NS = UNITS.get('day')!;
 const WEEK_NS = UNITS.get('week')!;
@@ -14,7 +14,7 @@ const WEEK_NS = UNITS.get('week')!;
 const date = (year: Sql, month: Sql): Sql => sql`toDateTime64(makeDate32(${year}, ${month}, 1), 9, 'UTC')`;
 
 /** The beginning of the day, week, month or year that the time is in. */
-function startOf(period: string, time: Sql, call: Call): Sql {
+function startOf(period: string, time: Sql, call: SqlCall): Sql {
   switch (period) {
     case 'day':
       return binTime(time, call.params.int(DAY_NS));
@@ -31,7 +31,7 @@ function startOf(period: string, time: Sql, call: Call): Sql {
 }
 
 /** A time some periods later; null where it cannot be held. */
-function later(call: Call, time: Sql, unit: string, count: Sql): Value {
+function later(call: SqlCall, time: Sql, unit: string, count: Sql): SqlValue {
   const ns = UNITS.get(unit);
   if (ns !== undefined)
     return timeOf(call, sql`toInt128(toUnixTimestamp64Nano(${time})) + toInt128(${count}) * ${call.params.int(ns)}`);
@@ -45,14 +45,14 @@ function later(call: Call, time: Sql, unit: string, count: Sql): Value {
 }
 
 const begin =
-  (period: string): Build =>
+  (period: string): SqlBuild =>
   (call) => {
     const start = startOf(period, call.time(0), call);
     return call.count === 2 ? later(call, start, period, call.int(1)) : one('datetime', start);
   };
 
 const end =
-  (period: string): Build =>
+  (period: string): SqlBuild =>
   (call) => {
     const next = later(
       call,
@@ -64,7 +64,7 @@ const end =
   };
 
 const part =
-  (build: (time: Sql) => Sql): Build =>
+  (build: (time: Sql) => Sql): SqlBuild =>
   (call) =>
     one('int', sql`toInt64(${build(call.time(0))})`);
 
@@ -84,7 +84,7 @@ const PARTS: ReadonlyMap<string, (time: Sql) => Sql> = new Map([
   ['nanosecond', nanosOf],
 ]);
 
-function difference(call: Call): Value {
+function difference(call: SqlCall): SqlValue {
   const name = nameOf(call, [...UNITS.keys(), ...MONTHS.keys()]);
   const [a, b] = [call.time(1), call.time(2)];
   const months = MONTHS.get(name);
@@ -124,14 +124,14 @@ const padded = (number: Sql, digits: number): Sql => sql`leftPad(toString(${numb
 const twelve = (time: Sql): Sql => sql`(toHour(${time}) + 11) % 12 + 1`;
 
 /** A text, or the fraction of a second, which times and spans have alike; undefined for another part of a format. */
-function plainPart({ params }: Call, part: string, nanos: Sql): Sql | undefined {
+function plainPart({ params }: SqlCall, part: string, nanos: Sql): Sql | undefined {
   if (part.startsWith("'")) return params.string(part.slice(1));
   const fraction = sql`substring(${padded(nanos, 9)}, 1, ${part.length})`;
   if (part.startsWith('F')) return sql`trimRight(${fraction}, '0')`;
   return part.startsWith('f') ? fraction : undefined;
 }
 
-function formatted(call: Call): Value {
+function formatted(call: SqlCall): SqlValue {
   const parts = readText(call, 1, readTimeFormat, 'a format such as yyyy-MM-dd HH:mm:ss.fff');
   const time = call.time(0);
   const texts = parts.map((part) => plainPart(call, part, nanosOf(time)) ?? WRITTEN[part]!(time));
@@ -139,7 +139,7 @@ function formatted(call: Call): Value {
 }
 
 const unixtime =
-  (unitNs: bigint): Build =>
+  (unitNs: bigint): SqlBuild =>
   (call) => {
     const { kind, sql: number } = call.number(0);
     const ns =
@@ -149,13 +149,13 @@ const unixtime =
     return timeOf(call, ns);
   };
 
-function now(call: Call): Value {
+function now(call: SqlCall): SqlValue {
   if (call.count === 0) return constantValue({ type: 'datetime', value: call.now }, call.params);
   return shifted(call, 1n);
 }
 
 /** now ± the argument. */
-function shifted(call: Call, sign: 1n | -1n): Value {
+function shifted(call: SqlCall, sign: 1n | -1n): SqlValue {
   const { constant } = call.value(0);
   if (typeof constant?.value === 'bigint') {
     const value = call.now + sign * constant.value;
@@ -167,7 +167,7 @@ function shifted(call: Call, sign: 1n | -1n): Value {
   return timeOf(call, sql`toInt128(${call.params.int(call.now)}) + ${span}`);
 }
 
-function formattedSpan(call: Call): Value {
+function formattedSpan(call: SqlCall): SqlValue {
   const parts = readText(call, 1, readSpanFormat, 'a format such as d.HH:mm:ss.fff');
   const span = call.span(0);
   const texts = parts.map((part) => {
@@ -181,7 +181,7 @@ function formattedSpan(call: Call): Value {
 }
 
 /** Null where a part is out of its range. */
-function made(call: Call): Value {
+function made(call: SqlCall): SqlValue {
   const part = (n: number): Sql => (n < call.count ? call.int(n) : sql`0`);
   const [year, month, day, hour, minute] = [part(0), part(1), part(2), part(3), part(4)];
   const second = call.count > 5 ? call.real(5) : sql`0.`;
@@ -191,7 +191,7 @@ function made(call: Call): Value {
   return timeOf(call, sql`if(${inRange} and toDayOfMonth(${date}) = ${day}, ${time}, null)`);
 }
 
-export const DATETIMES_SQL: Builders<typeof DATETIMES> = {
+export const DATETIMES_SQL: SqlBuilders<typeof DATETIMES> = {
   now,
   ago: (call) => shifted(call, -1n),
   ...builtAlike({ begin, end, unixtime }),

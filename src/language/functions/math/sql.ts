@@ -1,26 +1,26 @@
 /** Functions of numbers. Undefined results (the root of -1) are null in replies. */
 import { any, first, list, sql, type Sql } from '../../../service/query/values/sql.ts';
-import { one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import { one, oneRequired, type SqlValue } from '../../../service/query/values/value.ts';
 import { integerOf } from '../conversions/sql.ts';
 import { numberOf } from '../../plan/literals.ts';
 import type { MATH } from './spec.ts';
-import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuild, SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 
 const real =
-  (engine: Sql): Build =>
+  (engine: Sql): SqlBuild =>
   (call) =>
     one('real', sql`${engine}(${call.real(0)})`);
 
 /** Whole numbers become integers, as far as they fit. */
 const rounded =
-  (engine: Sql): Build =>
+  (engine: Sql): SqlBuild =>
   (call) => {
     const { kind, sql: number } = call.number(0);
     return one('int', kind === 'int' ? number : sql`accurateCastOrNull(${engine}(${number}), 'Int64')`);
   };
 
 /** Half goes away from zero. */
-function round(call: Call): Value {
+function round(call: SqlCall): SqlValue {
   const { kind, sql: number } = call.number(0);
   const digits = numberOf(call, 1, 'a number of digits', -15, 15, 0);
   if (kind === 'int' && digits >= 0) return one('int', number);
@@ -30,12 +30,12 @@ function round(call: Call): Value {
 }
 
 const check =
-  (test: (value: Sql) => Sql): Build =>
+  (test: (value: Sql) => Sql): SqlBuild =>
   (call) =>
     one('bool', test(call.real(0)));
 
 const extreme =
-  (engine: Sql): Build =>
+  (engine: Sql): SqlBuild =>
   (call) => {
     const numbers = Array.from({ length: call.count }, (_, n) => call.number(n));
     const whole = numbers.every(({ kind }) => kind === 'int');
@@ -45,16 +45,16 @@ const extreme =
   };
 
 const bits =
-  (engine: Sql): Build =>
+  (engine: Sql): SqlBuild =>
   (call) =>
     one('int', sql`${engine}(${list(Array.from({ length: call.count }, (_, n) => call.int(n)))})`);
 
 const shift =
-  (engine: Sql): Build =>
+  (engine: Sql): SqlBuild =>
   (call) =>
     one('int', sql`if(${call.int(1)} >= 0, ${engine}(${call.int(0)}, ${call.int(1)} % 64), null)`);
 
-function toHex(call: Call): Value {
+function toHex(call: SqlCall): SqlValue {
   const digits = numberOf(call, 1, 'a number of digits', 0, 64, 1);
   const { string } = call.value(0).facets;
   const int = string ? first([call.int(0), integerOf(string)]) : call.int(0);
@@ -62,7 +62,7 @@ function toHex(call: Call): Value {
   return one('string', sql`leftPad(${text}, greatest(length(${text}), ${Math.max(digits, 1)}), '0')`);
 }
 
-export const MATH_SQL: Builders<typeof MATH> = {
+export const MATH_SQL: SqlBuilders<typeof MATH> = {
   abs: (call) => {
     const { kind, sql: number } = call.number(0);
     return one(kind, kind === 'int' ? sql`toInt64(abs(${number}))` : sql`abs(${number})`);

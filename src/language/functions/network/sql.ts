@@ -18,38 +18,38 @@ import {
 } from './spec.ts';
 import { any, first, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonString } from '../../../service/query/values/text.ts';
-import { one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import { one, oneRequired, type SqlValue } from '../../../service/query/values/value.ts';
 import { jsonText, once, textOf } from '../arrays/sql.ts';
-import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuild, SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 
 const solid = (text: Sql): Sql => sql`ifNull(${text}, '')`;
 const host = (text: Sql): Sql => sql`substringIndex(${solid(text)}, '/', 1)`;
-const isAddress = (text: Sql, pattern: string, { params }: Call): Sql =>
+const isAddress = (text: Sql, pattern: string, { params }: SqlCall): Sql =>
   sql`match(${solid(text)}, ${params.string(pattern)})`;
 const isPrefixed = (text: Sql): Sql => sql`position(${solid(text)}, '/') > 0`;
 const prefix = (text: Sql): Sql => sql`toUInt8OrZero(substringIndex(${solid(text)}, '/', -1))`;
 
 /** The leading bits of an IPv4 address that count. */
 const bits4 = (text: Sql): Sql => sql`if(${isPrefixed(text)}, ${prefix(text)}, 32)`;
-const head4 = (text: Sql, bits: Sql, call: Call): Sql =>
+const head4 = (text: Sql, bits: Sql, call: SqlCall): Sql =>
   sql`if(${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, intDiv(toInt64(IPv4StringToNumOrDefault(${host(text)})), toInt64(exp2(32 - ${bits}))), null)`;
 
 /** The address, or the first one of the network, as a number; null if invalid. */
-const addressOf = (text: Sql, call: Call): Sql =>
+const addressOf = (text: Sql, call: SqlCall): Sql =>
   sql`(${head4(text, bits4(text), call)} * toInt64(exp2(32 - ${bits4(text)})))`;
 
-const within = (address: Sql, networks: readonly Network4[]): Value =>
+const within = (address: Sql, networks: readonly Network4[]): SqlValue =>
   one(
     'bool',
     sql`if(isNull(${address}), null, ${any(networks.map(({ first, last }) => sql`(${address} >= ${first} and ${address} <= ${last})`))})`,
   );
 
-const isInRange: Build = (call) =>
+const isInRange: SqlBuild = (call) =>
   within(addressOf(call.string(0), call), networksOf(call, readNetwork, 'a network such as 10.0.0.0/8'));
 
 /** Whether one of the addresses in a text is in one of the networks. */
 const found =
-  (read: (text: string) => Network4 | undefined, wanted: string): Build =>
+  (read: (text: string) => Network4 | undefined, wanted: string): SqlBuild =>
   (call) => {
     const text = call.string(0);
     const parts = sql`arrayMap(e -> replaceRegexpOne(replaceRegexpOne(e, '^[.]+', ''), '[.]+$', ''), splitByRegexp(${call.params.string(ADDRESS_GAPS)}, ${solid(text)}))`;
@@ -58,7 +58,7 @@ const found =
   };
 
 /** An IPv4 address of a number or a text, of the network of so many leading bits the first one. */
-function written(call: Call): Value {
+function written(call: SqlCall): SqlValue {
   const bits = numberOf(call, 1, 'a number of bits', 0, 32, 32);
   const { string } = call.value(0).facets;
   const number = first([...(string ? [addressOf(string, call)] : []), call.int(0)]);
@@ -66,7 +66,7 @@ function written(call: Call): Value {
   return oneRequired('string', sql`ifNull(IPv4NumToString(toUInt32(bitAnd(${there}, ${maskOf(bits)}))), '')`);
 }
 
-function formattedUrl(call: Call): Value {
+function formattedUrl(call: SqlCall): SqlValue {
   const json = jsonText(call.value(0));
   const part = (name: string): Sql =>
     sql`${textOf(sql`JSONExtractRaw(ifNull(${json}, ''), ${call.params.string(name)})`)}`;
@@ -87,30 +87,30 @@ function formattedUrl(call: Call): Value {
 }
 
 /** The leading bits of both addresses. */
-function heads(call: Call): readonly [Sql, Sql] {
+function heads(call: SqlCall): readonly [Sql, Sql] {
   const [a, b] = [call.string(0), call.string(1)];
   const bits = sql`least(${bits4(a)}, ${bits4(b)}, ${bitsOf(call, 32)})`;
   return [head4(a, bits, call), head4(b, bits, call)];
 }
 
-const bits6 = (text: Sql, call: Call): Sql =>
+const bits6 = (text: Sql, call: SqlCall): Sql =>
   sql`if(${isPrefixed(text)}, ${prefix(text)} + if(${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, ${IPV4_IN_IPV6}, 0), 128)`;
 
 /** The leading bits of an address as a text of 0 and 1, IPv4 as `::ffff:a.b.c.d`; null if invalid. */
-function head6(text: Sql, bits: Sql, call: Call): Sql {
+function head6(text: Sql, bits: Sql, call: SqlCall): Sql {
   const head = (address: Sql): Sql => sql`substring(bin(IPv6StringToNumOrDefault(${address})), 1, ${bits})`;
   return sql`multiIf(${isAddress(text, PREFIXED_IPV6_PATTERN, call)}, ${head(host(text))}, ${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, ${head(sql`concat('::ffff:', ${host(text)})`)}, null)`;
 }
 
-function heads6(call: Call): readonly [Sql, Sql] {
+function heads6(call: SqlCall): readonly [Sql, Sql] {
   const [a, b] = [call.string(0), call.string(1)];
   const bits = sql`least(${bits6(a, call)}, ${bits6(b, call)}, ${bitsOf(call, 128)})`;
   return [head6(a, bits, call), head6(b, bits, call)];
 }
 
 const comparedBy =
-  (build: (call: Call) => readonly [Sql, Sql]) =>
-  (call: Call): Value => {
+  (build: (call: SqlCall) => readonly [Sql, Sql]) =>
+  (call: SqlCall): SqlValue => {
     const [a, b] = build(call);
     return one(
       'int',
@@ -118,13 +118,13 @@ const comparedBy =
     );
   };
 const matchedBy =
-  (build: (call: Call) => readonly [Sql, Sql]) =>
-  (call: Call): Value => {
+  (build: (call: SqlCall) => readonly [Sql, Sql]) =>
+  (call: SqlCall): SqlValue => {
     const [a, b] = build(call);
     return one('bool', sql`(${a} = ${b})`);
   };
 
-function isInRange6(call: Call): Value {
+function isInRange6(call: SqlCall): SqlValue {
   const tests = networksOf(call, readNetwork6, 'a network such as fd00::/8').map(({ digits, bits }) => {
     const wanted = BigInt(`0x${digits}`).toString(2).padStart(128, '0').slice(0, bits);
     return sql`(${head6(call.string(0), sql`${bits}`, call)} = ${call.params.string(wanted)})`;
@@ -132,7 +132,7 @@ function isInRange6(call: Call): Value {
   return one('bool', any(tests));
 }
 
-function parsed6(call: Call): Value {
+function parsed6(call: SqlCall): SqlValue {
   const text = call.string(0);
   const digits = sql`lower(hex(unbin(rightPad(${head6(text, bits6(text, call), call)}, 128, '0'))))`;
   const groups = sql`arrayStringConcat(arrayMap(e -> substring(ifNull(${digits}, ''), e * 4 + 1, 4), range(8)), ':')`;
@@ -150,7 +150,7 @@ function queryObject(query: Sql): Sql {
   return sql`concat('{', arrayStringConcat(${members}, ','), '}')`;
 }
 
-function parsedUrl(call: Call): Value {
+function parsedUrl(call: SqlCall): SqlValue {
   const text = sql`ifNull(${call.string(0)}, '')`;
   const groups = sql`extractGroups(${text}, ${call.params.string(`(?s)${URL_PATTERN}`)})`;
   const group = (n: number): Sql => sql`${groups}[${n}]`;
@@ -162,7 +162,7 @@ function parsedUrl(call: Call): Value {
   return one('json', sql`if(empty(${groups}), null, ${json})`);
 }
 
-export const NETWORK_SQL: Builders<typeof NETWORK> = {
+export const NETWORK_SQL: SqlBuilders<typeof NETWORK> = {
   parse_ipv4: (call) => one('int', addressOf(call.string(0), call)),
   ipv4_is_private: (call) => within(addressOf(call.string(0), call), PRIVATE_NETWORKS),
   ipv4_is_in_range: isInRange,

@@ -1,14 +1,14 @@
 /** Rounding to bins. */
-import type { Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 import { sql, type Sql } from '../../../service/query/values/sql.ts';
-import { one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import { one, oneRequired, type SqlValue } from '../../../service/query/values/value.ts';
 import type { ROUNDING } from './spec.ts';
 
 /** Start of the bin of a datetime, with bins counted from 1970. */
 export const binTime = (time: Sql, size: Sql): Sql =>
   sql`fromUnixTimestamp64Nano(toUnixTimestamp64Nano(${time}) - positiveModulo(toUnixTimestamp64Nano(${time}), ${size}), 'UTC')`;
 
-function bin(call: Call): Value {
+function bin(call: SqlCall): SqlValue {
   const { value: size, type } = call.constant(1);
   if (size === null || !(Number(size) > 0)) throw call.fail(1, 'the size of a bin has to be more than zero');
   const value = call.value(0);
@@ -22,12 +22,12 @@ function bin(call: Call): Value {
   return keep('real', sql`(floor(${number.sql} / ${call.real(1)}) * ${call.real(1)})`);
 }
 
-function binAuto(call: Call): Value {
+function binAuto(call: SqlCall): SqlValue {
   const value = call.value(0);
   return (value.required ? oneRequired : one)('datetime', binTime(call.time(0), call.params.int(call.step)));
 }
 
-export const ROUNDING_SQL: Builders<typeof ROUNDING> = {
+export const ROUNDING_SQL: SqlBuilders<typeof ROUNDING> = {
   bin,
   bin_auto: binAuto,
 };

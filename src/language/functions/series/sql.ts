@@ -3,7 +3,7 @@ import type { SERIES } from './spec.ts';
 import { sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonOf } from '../../../service/query/values/text.ts';
 import { asReal, one } from '../../../service/query/values/value.ts';
-import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuild, SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 import { arrayOf, isArray, jsonText, ofItems, once, rawItems } from '../arrays/sql.ts';
 
 const real = (item: Sql): Sql => sql`toFloat64OrNull(${item})`;
@@ -12,7 +12,7 @@ const boolText = (value: Sql): Sql => sql`ifNull(${jsonOf('bool', value)}, 'null
 
 /** Item by item of two arrays, or of an array and a number. */
 const paired =
-  (build: Sql, text: (value: Sql) => Sql): Build =>
+  (build: Sql, text: (value: Sql) => Sql): SqlBuild =>
   (call) => {
     const values = [call.value(0), call.value(1)];
     const made = once('sr', [...values.map(jsonText), ...values.map(asReal)], ([a, b, x, y]) => {
@@ -31,7 +31,7 @@ const paired =
   };
 
 const ofFirst =
-  (kind: 'json' | 'real', build: (items: Sql) => Sql): Build =>
+  (kind: 'json' | 'real', build: (items: Sql) => Sql): SqlBuild =>
   (call) =>
     one(
       kind,
@@ -59,7 +59,7 @@ function stats(items: Sql): Sql {
 
 /** `build` gets the items, the value of a missing one, and the other arguments as items. */
 const filled =
-  (missingAt: number, build: (items: Sql, missing: Sql, given: readonly Sql[], call: Call) => Sql): Build =>
+  (missingAt: number, build: (items: Sql, missing: Sql, given: readonly Sql[], call: SqlCall) => Sql): SqlBuild =>
   (call) => {
     const others = Array.from({ length: call.count - 1 }, (_, n) => call.value(n + 1));
     return one(
@@ -82,7 +82,7 @@ function linear(items: Sql, missing: Sql, [, edges, constant]: readonly Sql[]): 
   return sql`arrayMap((e, n, f, t) -> ${item}, ${items}, arrayEnumerate(${items}), arrayFill(p -> p > 0, ${places}), arrayReverseFill(p -> p > 0, ${places}))`;
 }
 
-export const SERIES_SQL: Builders<typeof SERIES> = {
+export const SERIES_SQL: SqlBuilders<typeof SERIES> = {
   series_add: paired(sql`(l + r + 0)`, numberText),
   series_subtract: paired(sql`(l - r + 0)`, numberText),
   series_multiply: paired(sql`(l * r + 0)`, numberText),

@@ -1,12 +1,12 @@
 /** Sizes in bytes. */
-import type { Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 import { joinSql, list, sql, type Sql } from '../../../service/query/values/sql.ts';
-import { one, type Value } from '../../../service/query/values/value.ts';
+import { one, type SqlValue } from '../../../service/query/values/value.ts';
 import { numberOf } from '../../plan/literals.ts';
 import { once } from '../arrays/sql.ts';
 import { MOST_SIZE, namedUnits, SIZE_PATTERN, stepOf, UNITS, unitOf, type SIZES } from './spec.ts';
 
-function format(call: Call): Value {
+function format(call: SqlCall): SqlValue {
   const digits = numberOf(call, 1, 'a number of digits', 0, 15, 0);
   const step = stepOf(call, 3);
   const fixed = unitOf(call, 2, step);
@@ -29,7 +29,7 @@ function format(call: Call): Value {
   return one('string', written);
 }
 
-function parse(call: Call): Value {
+function parse(call: SqlCall): SqlValue {
   const units = [...namedUnits(stepOf(call, 1))];
   const names = list(units.map(([name]) => call.params.string(name)));
   const sizes = list(units.map(([, [step, power]]) => sql`toFloat64(pow(${step}, ${power}))`));
@@ -44,4 +44,4 @@ function parse(call: Call): Value {
   return one('int', sql`if(isNull(${call.string(0)}), null, ${read})`);
 }
 
-export const SIZES_SQL: Builders<typeof SIZES> = { format_bytes: format, parse_bytes: parse };
+export const SIZES_SQL: SqlBuilders<typeof SIZES> = { format_bytes: format, parse_bytes: parse };

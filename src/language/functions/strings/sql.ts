@@ -1,22 +1,22 @@
 /** Functions of text. Positions count characters from 0. */
 import { joinSql, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonString } from '../../../service/query/values/text.ts';
-import { asJson, one, type Value } from '../../../service/query/values/value.ts';
+import { asJson, one, type SqlValue } from '../../../service/query/values/value.ts';
 import { countGroups } from '../../operators/parse/pattern.ts';
 import { groupOf, groupsOf } from '../../plan/literals.ts';
 import { ANSI_PATTERN, PATH_PATTERN, translation, type STRINGS } from './spec.ts';
-import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuild, SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 import { once } from '../arrays/sql.ts';
 import { regex } from '../text-matching/sql.ts';
 
-const text = (value: Sql): Value => one('string', value);
-const int = (value: Sql): Value => one('int', sql`toInt64(${value})`);
+const text = (value: Sql): SqlValue => one('string', value);
+const int = (value: Sql): SqlValue => one('int', sql`toInt64(${value})`);
 
 /** '' for null: functions of the engine that return an array cannot return null. */
 const solid = (value: Sql): Sql => sql`ifNull(${value}, '')`;
 const unlessNull = (value: Sql, result: Sql): Sql => sql`if(isNull(${value}), null, ${result})`;
 
-const all = (call: Call, from: number): Sql[] =>
+const all = (call: SqlCall, from: number): Sql[] =>
   Array.from({ length: call.count - from }, (_, n) => sql`ifNull(${call.string(n + from)}, '')`);
 
 /** JSON array of an array of strings. */
@@ -24,21 +24,21 @@ const jsonStrings = (array: Sql): Sql =>
   sql`concat('[', arrayStringConcat(arrayMap(e -> ${jsonString(sql`e`)}, ${array}), ','), ']')`;
 
 const simple =
-  (build: (value: Sql) => Sql): Build =>
+  (build: (value: Sql) => Sql): SqlBuild =>
   (call) =>
     text(build(call.string(0)));
 
 const codePointClass = (char: string): string => `\\x{${char.codePointAt(0)!.toString(16)}}`;
 
 /** The characters of a set removed from the ends of a text. */
-function trim(call: Call, start: boolean, end: boolean): Value {
+function trim(call: SqlCall, start: boolean, end: boolean): SqlValue {
   const characters = Array.from(String(call.constant(0).value), codePointClass);
   return characters.length === 0
     ? text(call.string(1))
     : trimRegex(call.string(1), call.params.string(`[${characters.join('')}]+`), start, end);
 }
 
-function trimRegex(value: Sql, pattern: Sql, start: boolean, end: boolean): Value {
+function trimRegex(value: Sql, pattern: Sql, start: boolean, end: boolean): SqlValue {
   const sides = [
     ...(start ? [sql`concat('^(?:', ${pattern}, ')')`] : []),
     ...(end ? [sql`concat('(?:', ${pattern}, ')$')`] : []),
@@ -47,11 +47,11 @@ function trimRegex(value: Sql, pattern: Sql, start: boolean, end: boolean): Valu
 }
 
 const trimmed =
-  (start: boolean, end: boolean): Build =>
+  (start: boolean, end: boolean): SqlBuild =>
   (call) =>
     trim(call, start, end);
 const trimmedRegex =
-  (start: boolean, end: boolean): Build =>
+  (start: boolean, end: boolean): SqlBuild =>
   (call) =>
     trimRegex(call.string(1), call.params.string(`(?:${String(call.constant(0).value)})+`), start, end);
 
@@ -59,7 +59,7 @@ const trimmedRegex =
 const BACKSLASH = '\u{F8FE}';
 
 /** `$1` and `${1}` of the language are `\1` of the engine. */
-function replaceRegex(call: Call): Value {
+function replaceRegex(call: SqlCall): SqlValue {
   const rewrite = String(call.constant(1).value)
     .replaceAll(/\\(?=\d)/g, BACKSLASH)
     .replaceAll('\\', '\\\\')
@@ -70,13 +70,13 @@ function replaceRegex(call: Call): Value {
   );
 }
 
-function extract(call: Call): Value {
+function extract(call: SqlCall): SqlValue {
   const group = groupOf(call);
   const groups = sql`extractGroups(${solid(call.string(2))}, concat('(?-s)(', ${call.string(0)}, ')'))`;
   return text(sql`arrayMap(g -> if(length(g) <= ${group}, null, g[${group + 1}]), [${groups}])[1]`);
 }
 
-function extractAll(call: Call): Value {
+function extractAll(call: SqlCall): SqlValue {
   const last = call.count - 1;
   const groups = groupsOf(call, countGroups(String(call.constant(0).value)));
   // Every group of every match, as rows of matches.
@@ -96,7 +96,7 @@ function extractAll(call: Call): Value {
 const fromEnd = (value: Sql, place: Sql): Sql =>
   sql`greatest(if(${place} < 0, toInt64(lengthUTF8(${value})) + ${place}, ${place}), 0)`;
 
-function substring(call: Call): Value {
+function substring(call: SqlCall): SqlValue {
   const start = sql`${fromEnd(call.string(0), call.int(1))} + 1`;
   return text(
     call.count === 2
@@ -105,13 +105,13 @@ function substring(call: Call): Value {
   );
 }
 
-function indexOf(call: Call): Value {
+function indexOf(call: SqlCall): SqlValue {
   const start = call.count > 2 ? fromEnd(call.string(0), call.int(2)) : sql`0`;
   return int(sql`positionUTF8(${call.string(0)}, ${call.string(1)}, toUInt64(${start} + 1)) - 1`);
 }
 
 /** The engine tells no places: each match is found with the gap before it, and their bytes add up. An empty one takes a byte. */
-function indexOfRegex(call: Call): Value {
+function indexOfRegex(call: SqlCall): SqlValue {
   const given = [0, 1, -1].map((absent, n) => (call.count > n + 2 ? call.int(n + 2) : sql`${absent}`));
   const place = once('ix', [call.string(0), ...given], ([value, start, nth, length]) => {
     const from = sql`if(${start!} < 0, greatest(toInt64(lengthUTF8(${value!})) + ${start!}, 0), ${start!})`;
@@ -132,7 +132,7 @@ function indexOfRegex(call: Call): Value {
   return one('int', place);
 }
 
-function repeat(call: Call): Value {
+function repeat(call: SqlCall): SqlValue {
   const [value, times] = [call.string(0), sql`least(greatest(${call.int(1)}, 0), 1024)`];
   if (call.count === 2) return text(sql`repeat(${value}, ${times})`);
   return text(
@@ -140,13 +140,13 @@ function repeat(call: Call): Value {
   );
 }
 
-function split(call: Call): Value {
+function split(call: SqlCall): SqlValue {
   const [value, by] = [call.string(0), call.string(1)];
   const parts = call.constant(1).value === '' ? sql`[${solid(value)}]` : sql`splitByString(${by}, ${solid(value)})`;
   return one('json', unlessNull(value, jsonStrings(parts)));
 }
 
-function mask(call: Call): Value {
+function mask(call: SqlCall): SqlValue {
   const value = call.string(0);
   if (call.count === 1) return text(sql`repeat('*', lengthUTF8(${value}))`);
   const hidden = sql`greatest(toInt64(lengthUTF8(${value})) - greatest(${call.int(1)}, 0), 0)`;
@@ -154,7 +154,7 @@ function mask(call: Call): Value {
 }
 
 /** The fields of the first line. Quotes count where a field begins with one that is closed. */
-function csv(call: Call): Value {
+function csv(call: SqlCall): SqlValue {
   const field = '(?:"(?:[^"]|"")*")?[^,\\r\\n]*';
   const line = sql`extract(${solid(call.string(0))}, ${call.params.string(`^(${field}(?:,${field})*)`)})`;
   const fields = sql`extractAllGroupsVertical(concat(${line}, ','), ${call.params.string('(?:"((?:[^"]|"")*)")?([^,]*),')})`;
@@ -162,7 +162,7 @@ function csv(call: Call): Value {
   return one('json', unlessNull(call.string(0), jsonStrings(texts)));
 }
 
-function path(call: Call): Value {
+function path(call: SqlCall): SqlValue {
   const groupsOf = sql`extractGroups(${solid(call.string(0))}, ${call.params.string(`(?s)${PATH_PATTERN}`)})`;
   const made = once('pa', [groupsOf], ([groups]) => {
     const group = (n: number): Sql => sql`${groups!}[${n}]`;
@@ -182,7 +182,7 @@ function path(call: Call): Value {
   return one('json', unlessNull(call.string(0), made));
 }
 
-function translate(call: Call): Value {
+function translate(call: SqlCall): SqlValue {
   const { from, to } = translation(String(call.constant(0).value), String(call.constant(1).value));
   if (from.length === 0) return text(call.string(2));
   if (to[0] === '')
@@ -195,7 +195,7 @@ function translate(call: Call): Value {
 }
 
 /** Read off the bytes of each character: the engine has no function for it. */
-function codePoints(call: Call): Value {
+function codePoints(call: SqlCall): SqlValue {
   const byte = (n: number, bits: number): Sql =>
     sql`toUInt32(bitAnd(reinterpretAsUInt8(substring(e, ${n}, 1)), ${bits}))`;
   const tail = (from: number, to: number): Sql =>
@@ -209,11 +209,11 @@ function codePoints(call: Call): Value {
 }
 
 const hash =
-  (engine: Sql): Build =>
+  (engine: Sql): SqlBuild =>
   (call) =>
     text(sql`lower(hex(${engine}(${call.string(0)})))`);
 
-export const STRINGS_SQL: Builders<typeof STRINGS> = {
+export const STRINGS_SQL: SqlBuilders<typeof STRINGS> = {
   strlen: (call) => int(sql`lengthUTF8(${call.string(0)})`),
   string_size: (call) => int(sql`length(${call.string(0)})`),
   tolower: simple((value) => sql`lowerUTF8(${value})`),

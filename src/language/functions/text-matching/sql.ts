@@ -1,16 +1,16 @@
 /** Operators that look into text: contains, startswith, has, matches regex and their kin. A value that is not there matches nothing but `!…`. */
 import { all, any, sql, type Sql } from '../../../service/query/values/sql.ts';
-import { facetsOf, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import { facetsOf, oneRequired, type SqlValue } from '../../../service/query/values/value.ts';
 import { listItems, negate } from '../comparisons/sql.ts';
 import { SERVICE_QUERY_TERMS } from '../../limits.ts';
 import { quoteRegex } from '../../operators/parse/pattern.ts';
 import { MATCH_FORMS, type MatchForm, type MatchName, type TEXT_MATCHING } from './spec.ts';
-import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuild, SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 
 const lower = (text: Sql): Sql => sql`lowerUTF8(${text})`;
 
 /** The text to look into. A missing string reads as '', in which no text but the empty one is found. */
-function haystack(call: Call, n: number, wanted: Value): Sql {
+function haystack(call: SqlCall, n: number, wanted: SqlValue): Sql {
   const value = call.value(n);
   const onlyString = facetsOf(value).every(([kind]) => kind === 'string');
   const found = typeof wanted.constant?.value === 'string' && wanted.constant.value !== '';
@@ -52,7 +52,7 @@ const termPatternSql = (term: Sql): Sql =>
 /** SQL of a text up to this long may be repeated. */
 const SHORT_SQL = 64;
 
-function hasTerm(call: Call, text: Sql, term: Value, termText: Sql, fold: boolean): Sql {
+function hasTerm(call: SqlCall, text: Sql, term: SqlValue, termText: Sql, fold: boolean): Sql {
   const [seen, wanted] = fold ? [lower(text), lower(termText)] : [text, termText];
   const constant = term.constant?.value;
   // Looking for the text first is cheap and settles most.
@@ -85,7 +85,7 @@ const TESTS: Readonly<Record<'contains' | 'startswith' | 'endswith', Test>> = {
   endswith: (text, wanted) => sql`endsWith(${text}, ${wanted})`,
 };
 
-function match({ word, fold }: MatchForm, call: Call): Sql {
+function match({ word, fold }: MatchForm, call: SqlCall): Sql {
   if (word === 'hasprefix' || word === 'hassuffix')
     return sql`match(${call.string(0)}, ${edgePattern(word, fold, call.string(1))})`;
   const wanted = call.value(1);
@@ -95,7 +95,7 @@ function match({ word, fold }: MatchForm, call: Call): Sql {
 }
 
 const matching =
-  (form: MatchForm): Build =>
+  (form: MatchForm): SqlBuild =>
   (call) => {
     const result = oneRequired('bool', settled(match(form, call)));
     return form.not ? negate(result) : result;
@@ -103,7 +103,7 @@ const matching =
 
 /** has_any and has_all: a list of terms on the right. */
 const hasMany =
-  (fold: boolean, combine: (conditions: readonly Sql[]) => Sql): Build =>
+  (fold: boolean, combine: (conditions: readonly Sql[]) => Sql): SqlBuild =>
   (call) => {
     const terms = listItems(call).filter((item) => item.facets.string);
     if (terms.length > SERVICE_QUERY_TERMS)
@@ -128,11 +128,11 @@ function edgePattern(word: 'hasprefix' | 'hassuffix', fold: boolean, term: Sql):
 /** RE2, in which a dot does not match a newline. */
 export const regex = (pattern: Sql): Sql => sql`concat('(?-s)', ${pattern})`;
 
-const matchesRegex = (call: Call): Value =>
+const matchesRegex = (call: SqlCall): SqlValue =>
   oneRequired('bool', settled(sql`match(${call.string(0)}, ${regex(call.string(1))})`));
 
-export const TEXT_MATCHING_SQL: Builders<typeof TEXT_MATCHING> = {
-  ...(Object.fromEntries(MATCH_FORMS.map(([name, form]) => [name, matching(form)])) as Record<MatchName, Build>),
+export const TEXT_MATCHING_SQL: SqlBuilders<typeof TEXT_MATCHING> = {
+  ...(Object.fromEntries(MATCH_FORMS.map(([name, form]) => [name, matching(form)])) as Record<MatchName, SqlBuild>),
   has_any: hasMany(true, any),
   has_any_cs: hasMany(false, any),
   has_all: hasMany(true, all),

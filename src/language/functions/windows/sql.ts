@@ -8,19 +8,20 @@ import {
   NULL_VALUE,
   one,
   oneRequired,
-  type Value,
+  type SqlValue,
 } from '../../../service/query/values/value.ts';
-import type { Builders, Call } from '../../../service/query/values/call.ts';
+import type { SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
 
 const ALL_ROWS = sql` rows between unbounded preceding and unbounded following`;
 
 /** The rows of the part that the second argument numbers, in their order. */
-const partOf = (call: Call): Sql => (call.count > 1 ? sql`partition by ${call.int(1)}${call.order()}` : call.order());
+const partOf = (call: SqlCall): Sql =>
+  call.count > 1 ? sql`partition by ${call.int(1)}${call.order()}` : call.order();
 
-const numberOf = (call: Call): Sql => sql`toInt64(row_number() over (${partOf(call)}))`;
+const numberOf = (call: SqlCall): Sql => sql`toInt64(row_number() over (${partOf(call)}))`;
 
 /** The first argument, that many rows away. */
-function shifted(call: Call, direction: 'lagInFrame' | 'leadInFrame'): Value {
+function shifted(call: SqlCall, direction: 'lagInFrame' | 'leadInFrame'): SqlValue {
   const away = call.count > 1 ? (call.constant(1).value as bigint) : 1n;
   if (away < 0n) throw call.fail(1, 'wanted how many rows away, 0 or more');
   const engine = direction === 'lagInFrame' ? sql`lagInFrame` : sql`leadInFrame`;
@@ -29,13 +30,13 @@ function shifted(call: Call, direction: 'lagInFrame' | 'leadInFrame'): Value {
     kind,
     sql`${engine}(toNullable(${facet}), ${Number(away)}) over (${call.order()}${ALL_ROWS})`,
   ]);
-  const found: Value = { facets: Object.fromEntries(facets) as Value['facets'] };
+  const found: SqlValue = { facets: Object.fromEntries(facets) as SqlValue['facets'] };
   if (call.count < 3) return found;
   const exists = sql`${engine}(1, ${Number(away)}) over (${call.order()}${ALL_ROWS}) = 1`;
   return choose(exists, found, call.value(2));
 }
 
-function cumulated(call: Call): Value {
+function cumulated(call: SqlCall): SqlValue {
   const value = call.value(0);
   const { timespan } = value.facets;
   const over = sql` over (${partOf(call)} rows between unbounded preceding and current row)`;
@@ -47,7 +48,7 @@ function cumulated(call: Call): Value {
     : oneRequired('real', sql`ifNull(sum(${number})${over}, 0)`);
 }
 
-export const WINDOWS_SQL: Builders<typeof WINDOWS> = {
+export const WINDOWS_SQL: SqlBuilders<typeof WINDOWS> = {
   row_number: (call) =>
     oneRequired('int', sql`${numberOf(call)} + ${call.count > 0 ? Number(call.constant(0).value) - 1 : 0}`),
   prev: (call) => shifted(call, 'lagInFrame'),

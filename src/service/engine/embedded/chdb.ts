@@ -16,7 +16,7 @@ import type { Session } from 'chdb';
 import PQueue from 'p-queue';
 import { codeOf, messageOf, TailraceError } from '../../../core/errors.ts';
 import { SERVICE_EMBEDDED_SELECTS, SERVICE_OWN_THREADS, SERVICE_STATEMENT_BYTES } from '../../limits.ts';
-import type { Cell, Engine, EngineOptions, Param, QueryOptions, QueryResult } from '../engine.ts';
+import type { Cell, Engine, EngineOptions, EngineQueryOptions, EngineResult, Param } from '../engine.ts';
 import { insertGroups } from '../insert-groups.ts';
 import { howToInstall, loadInstalled } from '../installed.ts';
 import {
@@ -148,8 +148,8 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
   const query = async (
     sql: string,
     params: Readonly<Record<string, Param>> = {},
-    options: QueryOptions = {},
-  ): Promise<QueryResult> => {
+    options: EngineQueryOptions = {},
+  ): Promise<EngineResult> => {
     const wasAlone = alone();
     try {
       const settings = { ...querySettings(limits), ...optionSettings(options) };

@@ -10,7 +10,7 @@ import { OwnValues } from './own-values.ts';
 
 /** Index into MAPS. */
 export const KIND = { string: 0, integer: 1, float: 2, boolean: 3, json: 4 } as const;
-export type Kind = (typeof KIND)[keyof typeof KIND];
+export type ColumnKind = (typeof KIND)[keyof typeof KIND];
 export type FieldValue = string | number | bigint | boolean;
 
 export class RowBlock {
@@ -55,7 +55,7 @@ export class RowBlock {
   }
 
   /** Adds a field to the row that `endRow` will close. `field` numbers the name within the block, from 0. */
-  put(kind: Kind, field: number, name: string, value: FieldValue): void {
+  put(kind: ColumnKind, field: number, name: string, value: FieldValue): void {
     const map = this.#maps[kind]!;
     map.key(field, name);
     switch (kind) {

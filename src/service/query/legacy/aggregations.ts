@@ -6,7 +6,7 @@ import { checkArguments } from '../../../language/plan/arguments.ts';
 import type { Aggregation, Node } from '../../../language/plan/tree.ts';
 import type { OwnAggregate } from '../sql/functions.ts';
 import { joinSql, sql, type Sql } from '../values/sql.ts';
-import { asJson, asNumber, exists, facetsOf, one, oneRequired, type Value } from '../values/value.ts';
+import { asJson, asNumber, exists, facetsOf, one, oneRequired, type SqlValue } from '../values/value.ts';
 import { literal } from './nodes.ts';
 
 export interface AggregationNames {
@@ -135,7 +135,7 @@ function takenBy(greatest: boolean, taken: readonly string[]): OwnAggregate {
       if (taken.length === 1)
         return { facets: Object.fromEntries(facetsOf(call.value(1)).map(([kind, part]) => [kind, pick(part)])) };
       const entries = taken.map((name, n) => {
-        const item: Value = call.value(n + 1);
+        const item: SqlValue = call.value(n + 1);
         return sql`concat(${call.params.string(`${JSON.stringify(name)}:`)}, ifNull(${asJson(item)}, 'null'))`;
       });
       return one('json', pick(sql`concat('{', ${joinSql(entries, sql`, ',', `)}, '}')`));

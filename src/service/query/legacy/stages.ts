@@ -133,7 +133,7 @@ interface FilterNames {
   readonly now: bigint;
 }
 
-interface Filter {
+interface LegacyFilter {
   readonly op: string;
   readonly field: string;
   readonly value: unknown;
@@ -173,7 +173,7 @@ const TEXT: ReadonlyMap<string, string> = new Map(
   Object.entries({ contains: 'contains', 'starts-with': 'startswith', 'ends-with': 'endswith', has: 'has' }),
 );
 
-function condition(filter: Filter, names: FilterNames): Node {
+function condition(filter: LegacyFilter, names: FilterNames): Node {
   const isNegated = filter.op.startsWith('not-');
   const name = isNegated ? filter.op.slice(4) : filter.op;
   const sign = COMPARE.get(name) ?? name;
@@ -182,7 +182,7 @@ function condition(filter: Filter, names: FilterNames): Node {
   return isNegated === isUnequal ? node : apply('not', node);
 }
 
-function plain({ op, field, value, caseSensitive }: Filter, names: FilterNames): Node {
+function plain({ op, field, value, caseSensitive }: LegacyFilter, names: FilterNames): Node {
   const column = names.column(field);
   if (op === 'exists') return apply('isnotnull', column);
   if (SIGNS.has(op)) return settled(apply(op, column, compared(op, field, value, column, names)));

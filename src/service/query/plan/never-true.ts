@@ -3,16 +3,20 @@
  * query over the same range, which may take a moment and no more.
  */
 import { OPERATORS } from '../../../language/functions/table.ts';
-import { callsIn, constantNode, type Node, type Stage, type Tree } from '../../../language/plan/tree.ts';
+import {
+  callsIn,
+  constantNode,
+  type CallNode,
+  type Node,
+  type Stage,
+  type TreeRows,
+} from '../../../language/plan/tree.ts';
 import { plainOf } from '../../../language/function-spec.ts';
-import type { Dataset } from '../../datasets/catalog.ts';
+import type { DatasetRecord } from '../../datasets/catalog.ts';
 import { TYPE_BITS } from '../../datasets/field-types.ts';
 import type { Cell } from '../../engine/engine.ts';
-import { madeAggregation } from './series-range.ts';
+import { ownAggregation } from './series-range.ts';
 import { SERVICE_QUERY_HINT_CHARS, SERVICE_QUERY_HINT_VALUES, SERVICE_QUERY_HINTS } from '../../limits.ts';
-
-type Rows = Pick<Tree, 'source' | 'stages'>;
-type Call = Node & { readonly kind: 'apply' };
 
 const EQUAL: ReadonlySet<string> = new Set(['==', '=~', 'in', 'in~']);
 const ORDERED: ReadonlySet<string> = new Set(['<', '<=', '>', '>=']);
@@ -30,7 +34,7 @@ const HARMLESS: ReadonlySet<Stage['kind']> = new Set([
 
 interface Comparison {
   readonly field: string;
-  readonly node: Call;
+  readonly node: CallNode;
   readonly wanted: readonly unknown[];
 }
 
@@ -60,11 +64,11 @@ function comparisonOf(node: Node): Comparison | undefined {
 }
 
 /** Comparisons of fields with literals that each event has to meet. */
-function comparisonsOf({ source, stages }: Rows): readonly Comparison[] {
+function comparisonsOf({ source, stages }: TreeRows): readonly Comparison[] {
   if (source.kind !== 'datasets') return [];
   const end = stages.findIndex(({ kind }) => !HARMLESS.has(kind));
   const first = end < 0 ? stages : stages.slice(0, end);
-  const made = new Set(
+  const computed = new Set(
     first.flatMap((stage) =>
       stage.kind === 'extend' && !stage.isVirtual ? stage.columns.map(({ name }) => name) : [],
     ),
@@ -72,7 +76,7 @@ function comparisonsOf({ source, stages }: Rows): readonly Comparison[] {
   const found = first
     .flatMap((stage) => (stage.kind === 'where' ? conjuncts(stage.condition) : []))
     .flatMap((node) => comparisonOf(node) ?? []);
-  return found.filter(({ field }) => !made.has(field)).slice(0, SERVICE_QUERY_HINTS);
+  return found.filter(({ field }) => !computed.has(field)).slice(0, SERVICE_QUERY_HINTS);
 }
 
 const written = (value: unknown): string => JSON.stringify(value);
@@ -107,19 +111,19 @@ function fixOf(comparison: Comparison, there: readonly unknown[], bits: number):
 
 /** One sentence for each; none where the question is not answered. `firstRow` answers the first row of a query, by column. */
 export async function neverTrue(
-  tree: Rows,
-  datasets: readonly Dataset[],
-  firstRow: (rows: Rows) => Promise<readonly (Cell | undefined)[]>,
+  tree: TreeRows,
+  datasets: readonly DatasetRecord[],
+  firstRow: (rows: TreeRows) => Promise<readonly (Cell | undefined)[]>,
 ): Promise<readonly string[]> {
   const bitsOf = (name: string): number => datasets.reduce((bits, { fields }) => bits | (fields.get(name) ?? 0), 0);
   const comparisons = comparisonsOf(tree).filter(({ field }) => bitsOf(field) > 0);
   if (comparisons.length === 0) return [];
   const most = constantNode({ type: 'int', value: BigInt(SERVICE_QUERY_HINT_VALUES) });
   const aggregations = [
-    madeAggregation('count', 'int', 'events'),
+    ownAggregation('count', 'int', 'events'),
     ...comparisons.flatMap(({ node }, n) => [
-      madeAggregation('countif', 'int', `met ${n}`, node),
-      madeAggregation('topk', 'dynamic', `there ${n}`, node.args[0]!, most),
+      ownAggregation('countif', 'int', `met ${n}`, node),
+      ownAggregation('topk', 'dynamic', `there ${n}`, node.args[0]!, most),
     ]),
   ];
   const before = tree.stages.slice(

@@ -1,17 +1,17 @@
 /** Compiles a typed tree to statements for the rows, the totals of a series and the number of matching events, with the columns of each result. */
 import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS, SERVICE_QUERY_SQL } from '../../limits.ts';
-import type { Dataset } from '../../datasets/catalog.ts';
+import type { DatasetRecord } from '../../datasets/catalog.ts';
 import { typeName } from '../../datasets/field-types.ts';
-import type { Environment } from '../values/call.ts';
+import type { QueryEnvironment } from '../values/call.ts';
 import type { OwnMap } from '../../engine/own-columns.ts';
 import { OWN_KINDS, type EventSql } from '../sql/field.ts';
-import type { Made } from '../sql/relation-parts.ts';
+import type { RelationColumn } from '../sql/relation-parts.ts';
 import { Relation } from '../sql/relation/relation.ts';
 import { join } from '../sql/relation/join.ts';
 import { redact } from '../sql/relation/redact.ts';
-import { constantRows, rangeRows, schemaRows } from '../sql/relation/made-rows.ts';
+import { constantRows, rangeRows, schemaRows } from '../sql/relation/literal-rows.ts';
 import { union } from '../sql/relation/union.ts';
-import type { Kind } from '../values/kind.ts';
+import type { ValueKind } from '../values/kind.ts';
 import { sql, type Sql } from '../values/sql.ts';
 import { makeSeries } from '../sql/relation/series.ts';
 import { fold, summarize } from '../sql/relation/summarize.ts';
@@ -30,18 +30,19 @@ import {
   type Source,
   type Stage,
   type Tree,
+  type TreeRows,
 } from '../../../language/plan/tree.ts';
 import { truth } from '../../../language/plan/truth.ts';
 import { VirtualFieldError } from '../../../language/plan/virtual.ts';
 
 export interface ProgramOptions {
   /** The datasets that a name or pattern of the query matches. */
-  readonly datasetsOf: (name: DatasetName) => readonly Dataset[];
-  readonly environment: Environment;
+  readonly datasetsOf: (name: DatasetName) => readonly DatasetRecord[];
+  readonly environment: QueryEnvironment;
   readonly bounds: Bounds;
   /** The request's own limit. */
   readonly limit: number | undefined;
-  readonly cursor: Cursor | undefined;
+  readonly cursor: QueryCursor | undefined;
 }
 
 /** [start, end) of `_time`, ns; a bound that need not be checked is undefined. */
@@ -50,7 +51,7 @@ export interface Bounds {
   readonly end: bigint | undefined;
 }
 
-export interface Cursor {
+export interface QueryCursor {
   readonly time: bigint;
   readonly rowId: bigint;
   readonly include: boolean;
@@ -60,13 +61,13 @@ export interface OutputColumn {
   readonly name: string;
   /** As results name the type. */
   readonly type: string;
-  readonly role: Made['role'];
+  readonly role: RelationColumn['role'];
   readonly info: AggregationInfo | undefined;
   /** Kind of each facet and the cell that it is in; at most one of those is not null. */
-  readonly facets: readonly (readonly [Kind, number])[];
+  readonly facets: readonly (readonly [ValueKind, number])[];
 }
 
-export interface Table {
+export interface QueryTable {
   readonly sql: Sql;
   readonly columns: readonly OutputColumn[];
   /** Cells of `_time`, `_sysTime` (ns) and the row id, when rows are events. */
@@ -74,7 +75,7 @@ export interface Table {
   /** Cells of the maps s, i, f, b and j, when the fields of the events are columns, which come before the others. */
   readonly mapsAt: number | undefined;
   /** Cells of own columns beside those maps, with their fields. */
-  readonly own: readonly (readonly [field: string, kind: Kind, at: number])[];
+  readonly own: readonly (readonly [field: string, kind: ValueKind, at: number])[];
   /** Whether a field of the dataset is one of those columns. */
   readonly hasField: (name: string) => boolean;
   readonly matchedAt: number | undefined;
@@ -88,12 +89,12 @@ export interface Table {
 
 export interface Program {
   /** What the rows are of: one dataset, or one with the fields of all. */
-  readonly dataset: Dataset;
-  readonly rows: Table;
+  readonly dataset: DatasetRecord;
+  readonly rows: QueryTable;
   readonly count: Sql;
   /** Of a series by time: the key that is the time, its width, the same groups without time, and how many of those are wanted. */
   readonly series:
-    | { readonly key: string; readonly width: bigint; readonly totals: Table; readonly groups: number | undefined }
+    | { readonly key: string; readonly width: bigint; readonly totals: QueryTable; readonly groups: number | undefined }
     | undefined;
   readonly aggregated: boolean;
   /** The rows are all events that matched, unless there are more of them. */
@@ -107,7 +108,7 @@ export interface Program {
 }
 
 /** Throws an `AplError`. */
-export function programOf({ source, stages }: Pick<Tree, 'source' | 'stages'>, options: ProgramOptions): Program {
+export function programOf({ source, stages }: TreeRows, options: ProgramOptions): Program {
   const missing = new Set<string>();
   const { environment, cursor, bounds } = options;
   const { params } = environment;
@@ -247,7 +248,11 @@ function virtual(relation: Relation, columns: readonly Column[]): Relation {
   }
 }
 
-function cursorSql({ time, rowId, include }: Cursor, { parts }: Relation, params: Environment['params']): Sql {
+function cursorSql(
+  { time, rowId, include }: QueryCursor,
+  { parts }: Relation,
+  params: QueryEnvironment['params'],
+): Sql {
   const direction = parts.order?.byTime;
   if (direction === undefined) throw meaningError(0, 'a cursor needs events that are sorted by _time alone');
   const at = params.time(time);
@@ -257,7 +262,7 @@ function cursorSql({ time, rowId, include }: Cursor, { parts }: Relation, params
     : sql`_time >= ${at} and (_time > ${at} or _rowId ${include ? sql`>=` : sql`>`} ${id})`;
 }
 
-function tableOf(relation: Relation, most: number): Table {
+function tableOf(relation: Relation, most: number): QueryTable {
   const { event, open, removed, columns, matched, order, limit } = relation.parts;
   const wanted = Math.min(limit ?? most, most);
   // Read one row more: a page of events has a token for the next one, also when the text sets the limit.
@@ -271,11 +276,11 @@ function tableOf(relation: Relation, most: number): Table {
   const mapsAt = maps && select.push(...maps) - maps.length;
   const own = maps ? ownOf(event!).map(([field, kind, cell]) => [field, kind, add(cell)] as const) : [];
   const matchedAt = matched && add(matched);
-  const outputs = [...columns].map(([name, made]): OutputColumn => {
-    const facets = facetsOf(made.value).map(
+  const outputs = [...columns].map(([name, column]): OutputColumn => {
+    const facets = facetsOf(column.value).map(
       ([kind, facet]) => [kind, add(kind === 'datetime' ? nanos(facet) : facet)] as const,
     );
-    return { name: shown(name), type: typeOf(made), role: made.role, info: made.info, facets };
+    return { name: shown(name), type: typeOf(column), role: column.role, info: column.info, facets };
   });
   if (select.length === 0) add(sql`1`);
   return {
@@ -294,12 +299,12 @@ function tableOf(relation: Relation, most: number): Table {
 }
 
 const mapsOf = ({ s, i, f, b, j }: EventSql): Sql[] => [s, i, f, b, j];
-const ownOf = ({ own }: EventSql): (readonly [field: string, kind: Kind, cell: Sql])[] =>
+const ownOf = ({ own }: EventSql): (readonly [field: string, kind: ValueKind, cell: Sql])[] =>
   [...own].flatMap(([field, columns]) =>
     Object.entries(columns).map(([map, cell]) => [field, OWN_KINDS[map as OwnMap], cell] as const),
   );
 
-const KIND_NAMES: Readonly<Record<Kind, string>> = {
+const KIND_NAMES: Readonly<Record<ValueKind, string>> = {
   int: 'integer',
   real: 'float',
   string: 'string',
@@ -318,7 +323,7 @@ const TYPE_NAMES: Readonly<Record<Type, string>> = {
   dynamic: 'null',
 };
 
-function typeOf({ value, type, bits }: Made): string {
+function typeOf({ value, type, bits }: RelationColumn): string {
   if (bits !== undefined) return typeName(bits);
   const names = facetsOf(value).map(([kind]) => KIND_NAMES[kind]);
   // A value from JSON may have any type.

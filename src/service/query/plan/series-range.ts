@@ -8,18 +8,16 @@ import type { Type } from '../../../language/types.ts';
 import {
   constantNode,
   type Node,
+  type SeriesStage,
   type Stage,
   type TimeBound,
-  type Tree,
+  type TreeRows,
   type ValueAggregation,
 } from '../../../language/plan/tree.ts';
 import type { Cell } from '../../engine/engine.ts';
 
-type Rows = Pick<Tree, 'source' | 'stages'>;
-type Series = Stage & { readonly kind: 'series' };
-
 /** An aggregation of a query that the service asks itself. */
-export function madeAggregation(
+export function ownAggregation(
   name: AggregateName,
   type: Type,
   called: string,
@@ -44,16 +42,16 @@ const boundAt = (value: bigint): TimeBound => ({ node: constantNode({ type: 'dat
 
 /** `firstRow` answers the first row of a query, by column. */
 export async function withSeriesRange(
-  tree: Rows,
-  firstRow: (rows: Rows) => Promise<readonly (Cell | undefined)[]>,
-): Promise<Rows> {
+  tree: TreeRows,
+  firstRow: (rows: TreeRows) => Promise<readonly (Cell | undefined)[]>,
+): Promise<TreeRows> {
   const { source, stages } = tree;
   const at = stages.findIndex((stage) => stage.kind === 'series');
   const series = stages[at];
   if (series?.kind !== 'series' || (series.from && series.to)) return tree;
   if (source.kind === 'datasets' && series.on.name === '_time') return tree;
   const ns = applyNamed('toint', 0, applyNamed('todatetime', 0, series.on.node));
-  const aggregations = (['min', 'max'] as const).map((name) => madeAggregation(name, 'int', name, ns));
+  const aggregations = (['min', 'max'] as const).map((name) => ownAggregation(name, 'int', name, ns));
   const [least, greatest] = await firstRow({
     source,
     stages: [...stages.slice(0, at), { kind: 'summarize', keys: [], aggregations }],
@@ -61,7 +59,7 @@ export async function withSeriesRange(
   const isEmpty = least === undefined || least === null;
   const [from, to] = isEmpty ? [0n, 0n] : [BigInt(String(least)), BigInt(String(greatest)) + 1n];
   const { step } = series;
-  const ranged: Series = {
+  const ranged: SeriesStage = {
     ...series,
     from: series.from ?? boundAt(from - (((from % step) + step) % step)),
     to: series.to ?? boundAt(to),

@@ -1,13 +1,13 @@
 /** Series by time: which queries give one, and its totals. */
 import { SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
-import type { Environment } from '../values/call.ts';
+import type { QueryEnvironment } from '../values/call.ts';
 import { nodesIn, type Key, type Stage } from '../../../language/plan/tree.ts';
 
-export interface Series {
+export interface TimeSeries {
   /** Where the summarize is among the stages. */
   readonly at: number;
   readonly key: Key;
-  readonly width: (environment: Environment) => bigint;
+  readonly width: (environment: QueryEnvironment) => bigint;
   /** No other keys: a limit counts rows. */
   readonly alone: boolean;
 }
@@ -16,7 +16,7 @@ export interface Series {
 const FOLLOWS: ReadonlySet<Stage['kind']> = new Set(['sort', 'limit', 'render']);
 
 /** A query that ends in summarize by a bin of `_time`, sorted, limited and drawn at most, gives a series. */
-export function seriesOf(stages: readonly Stage[]): Series | undefined {
+export function seriesOf(stages: readonly Stage[]): TimeSeries | undefined {
   const at = stages.findLastIndex(({ kind }) => kind === 'summarize');
   const stage = stages[at];
   if (stage?.kind !== 'summarize' || stages.slice(at + 1).some(({ kind }) => !FOLLOWS.has(kind))) return undefined;
@@ -31,14 +31,18 @@ export function seriesOf(stages: readonly Stage[]): Series | undefined {
 }
 
 /** How many groups are wanted; undefined for all. */
-export function groupLimit(stages: readonly Stage[], { at }: Series, limit: number | undefined): number | undefined {
+export function groupLimit(
+  stages: readonly Stage[],
+  { at }: TimeSeries,
+  limit: number | undefined,
+): number | undefined {
   const limits = stages.slice(at).flatMap((stage) => (stage.kind === 'limit' && !stage.exactly ? [stage.count] : []));
   if (limit !== undefined) limits.push(limit);
   return limits.length === 0 ? undefined : Math.min(...limits, SERVICE_QUERY_MAX_EVENTS);
 }
 
 /** The stages that give the totals: the same groups without time. */
-export function totalsOf(stages: readonly Stage[], { at, key }: Series): Stage[] {
+export function totalsOf(stages: readonly Stage[], { at, key }: TimeSeries): Stage[] {
   return stages.flatMap((stage, n): Stage[] => {
     if (n < at) return [stage];
     if (stage.kind === 'summarize') return [{ ...stage, keys: stage.keys.filter((other) => other !== key) }];

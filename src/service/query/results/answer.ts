@@ -1,7 +1,7 @@
 /** Runs a program in at most three statements: the totals of a series, the rows, and the number of matching events where the rows do not tell it. */
 import { SERVICE_QUERY_MAX_EVENTS, SERVICE_TOLD_WAIT_MS } from '../../limits.ts';
-import type { Engine, Param, QueryOptions, QueryResult, ResultRows, Row } from '../../engine/engine.ts';
-import type { Program, Table } from '../plan/program.ts';
+import type { Engine, EngineQueryOptions, EngineResult, EngineRow, Param, ResultRows } from '../../engine/engine.ts';
+import type { Program, QueryTable } from '../plan/program.ts';
 import type { Sql } from '../values/sql.ts';
 import { rowIdOf, writeValue } from './cells.ts';
 
@@ -27,21 +27,21 @@ export function waitedFor(ms: number): Message[] {
   return [{ priority: 'warn', count: 1, code: 'query_waited', msg }];
 }
 
-export type Answer = Awaited<ReturnType<typeof answerOf>>;
+export type QueryAnswer = Awaited<ReturnType<typeof answerOf>>;
 
 /** Throws an `ApiError` 400 when a limit is reached. */
 export async function answerOf(
   program: Program,
   engine: Engine,
   params: Readonly<Record<string, Param>>,
-  options: QueryOptions,
+  options: EngineQueryOptions,
   /** Events of the dataset. */
   stored: number,
 ) {
   const { rows: table, series } = program;
   let rowsExamined = 0;
   let bytesRead = 0;
-  const ask = async (sql: Sql): Promise<QueryResult> => {
+  const ask = async (sql: Sql): Promise<EngineResult> => {
     const result = await engine.query(sql, params, options);
     rowsExamined = Math.max(rowsExamined, result.rowsRead);
     bytesRead += result.bytesRead;
@@ -92,13 +92,13 @@ function inGroups(program: Program, rows: ResultRows, totals: ResultRows): Resul
 }
 
 /** Rows of the same group have the same text. */
-export const groupKey = ({ columns }: Table, row: Row, except?: string): string =>
+export const groupKey = ({ columns }: QueryTable, row: EngineRow, except?: string): string =>
   JSON.stringify(
     columns.filter(({ role, name }) => role === 'key' && name !== except).map((column) => writeValue(column, row)),
   );
 
 /** Ids of the oldest and the newest event among the rows; empty without events. */
-function cursorsOf(table: Table, rows: ResultRows): { minCursor: string; maxCursor: string } {
+function cursorsOf(table: QueryTable, rows: ResultRows): { minCursor: string; maxCursor: string } {
   if (table.eventAt === undefined || rows.length === 0) return { minCursor: '', maxCursor: '' };
   let minCursor: string | undefined;
   let maxCursor = '';

@@ -1,11 +1,11 @@
 /** Cells of the engine's answer as JSON text. Results are built as text, so that 64-bit integers stay exact. */
-import type { Cell, Row } from '../../engine/engine.ts';
+import type { Cell, EngineRow } from '../../engine/engine.ts';
 import { spanText } from '../../../core/time/span-text.ts';
 import { formatTime } from '../../../core/time/time-text.ts';
 import { mapOf } from '../../datasets/field-types.ts';
-import type { OutputColumn, Table } from '../plan/program.ts';
+import type { OutputColumn, QueryTable } from '../plan/program.ts';
 import { writeRowId } from '../sql/field.ts';
-import type { Kind } from '../values/kind.ts';
+import type { ValueKind } from '../values/kind.ts';
 
 /** Caches the last second as text: the times of one result are close together. */
 let lastSecond = { text: '', written: '' };
@@ -23,7 +23,7 @@ export function timeJson(cell: Cell | undefined): string {
 }
 
 /** JSON text of one facet's cell that is not null. */
-const CELL_JSON: Readonly<Record<Kind, (cell: Cell) => string>> = {
+const CELL_JSON: Readonly<Record<ValueKind, (cell: Cell) => string>> = {
   int: String,
   // Infinite numbers and NaN come as text; JSON has no such numbers.
   real: (cell) => (typeof cell === 'number' ? JSON.stringify(cell) : 'null'),
@@ -33,20 +33,24 @@ const CELL_JSON: Readonly<Record<Kind, (cell: Cell) => string>> = {
   timespan: (cell) => `"${spanText(BigInt(String(cell)))}"`,
   json: String,
 };
-const writeCell = (kind: Kind, cell: Cell): string => (cell === null ? 'null' : CELL_JSON[kind](cell));
+const writeCell = (kind: ValueKind, cell: Cell): string => (cell === null ? 'null' : CELL_JSON[kind](cell));
 
-export function writeValue(column: OutputColumn, row: Row): string {
+export function writeValue(column: OutputColumn, row: EngineRow): string {
   for (const [kind, at] of column.facets) if (row[at] !== null) return writeCell(kind, row[at]!);
   return 'null';
 }
 
 /** The id of the event that a row is. */
-export function rowIdOf({ eventAt }: Table, row: Row): string {
+export function rowIdOf({ eventAt }: QueryTable, row: EngineRow): string {
   return writeRowId(BigInt(String(row[eventAt!])), BigInt(String(row[eventAt! + 2])));
 }
 
 /** Calls `take` with the name and the JSON text of each field of an event; a map field is one. */
-export function eachField({ mapsAt, own }: Table, row: Row, takeIt: (name: string, json: string) => void): void {
+export function eachField(
+  { mapsAt, own }: QueryTable,
+  row: EngineRow,
+  takeIt: (name: string, json: string) => void,
+): void {
   const at = mapsAt!;
   // Older values are in the own column and in the map.
   const taken = new Set<string>();

@@ -1,14 +1,14 @@
 /** `format=legacy`: events as matches, groups as buckets, put together as JSON text. */
 import { formatTime, NO_TIME } from '../../../core/time/time-text.ts';
-import type { ResultRows, Row } from '../../engine/engine.ts';
+import type { EngineRow, ResultRows } from '../../engine/engine.ts';
 import { SERVICE_QUERY_BUCKETS } from '../../limits.ts';
-import type { OutputColumn, Program, Table } from '../plan/program.ts';
-import { groupKey, type Answer } from './answer.ts';
+import type { OutputColumn, Program, QueryTable } from '../plan/program.ts';
+import { groupKey, type QueryAnswer } from './answer.ts';
 import { eachField, rowIdOf, timeJson, writeValue } from './cells.ts';
 import { ReplyText } from './reply-text.ts';
 
 /** Adds the members `matches` and `buckets`. */
-export function writeLegacy(text: ReplyText, answer: Answer, program: Program): void {
+export function writeLegacy(text: ReplyText, answer: QueryAnswer, program: Program): void {
   const { table, rows, totals } = answer;
   if (!program.aggregated) {
     text.add('"matches":[');
@@ -23,7 +23,7 @@ export function writeLegacy(text: ReplyText, answer: Answer, program: Program): 
     ids.set(key, id);
     return id;
   };
-  const group = (of: Table, row: Row, except?: string): string => {
+  const group = (of: QueryTable, row: EngineRow, except?: string): string => {
     const keys = of.columns.filter(({ role, name }) => role === 'key' && name !== except);
     const values = of.columns.filter(({ role }) => role !== 'key');
     const aggregations = values.map(
@@ -42,7 +42,7 @@ export function writeLegacy(text: ReplyText, answer: Answer, program: Program): 
   text.add(']}');
 }
 
-function addAll(text: ReplyText, rows: ResultRows, write: (row: Row) => string): void {
+function addAll(text: ReplyText, rows: ResultRows, write: (row: EngineRow) => string): void {
   let comma = '';
   for (const row of rows) {
     text.add(comma + write(row));
@@ -50,7 +50,7 @@ function addAll(text: ReplyText, rows: ResultRows, write: (row: Row) => string):
   }
 }
 
-function entries(columns: readonly OutputColumn[], row: Row, withNulls: boolean): string {
+function entries(columns: readonly OutputColumn[], row: EngineRow, withNulls: boolean): string {
   return columns
     .map((column) => [column.name, writeValue(column, row)] as const)
     .filter(([, json]) => withNulls || json !== 'null')
@@ -61,7 +61,7 @@ function entries(columns: readonly OutputColumn[], row: Row, withNulls: boolean)
 /** Members beside `data`, which does not repeat them. */
 const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);
 
-function match(table: Table, row: Row): string {
+function match(table: QueryTable, row: EngineRow): string {
   const fields: string[] = [];
   if (table.mapsAt !== undefined)
     eachField(
@@ -86,10 +86,10 @@ function match(table: Table, row: Row): string {
 /** Intervals in the order of time. Rows without a time are in none: the totals have them. */
 function writeSeries(
   text: ReplyText,
-  table: Table,
+  table: QueryTable,
   rows: ResultRows,
   { key, width }: Program['series'] & object,
-  group: (row: Row) => string,
+  group: (row: EngineRow) => string,
 ): void {
   const at = table.columns.find(({ name }) => name === key)!.facets[0]?.[1];
   const intervals = new Map<string, ReplyText>();

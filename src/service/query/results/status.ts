@@ -1,7 +1,7 @@
 /** The status of a result, the same in both forms. */
 import { formatTime, MIN_TIME_NS, NO_TIME } from '../../../core/time/time-text.ts';
 import type { Extent } from '../../engine/engine.ts';
-import type { Answer, Message } from './answer.ts';
+import type { Message, QueryAnswer } from './answer.ts';
 
 /** Rows in one block of the engine's index. */
 const BLOCK_ROWS = 8192;
@@ -20,7 +20,7 @@ export interface StatusParts {
   readonly messages: readonly Message[];
 }
 
-export function statusOf(answer: Answer, parts: StatusParts): Readonly<Record<string, unknown>> {
+export function statusOf(answer: QueryAnswer, parts: StatusParts): Readonly<Record<string, unknown>> {
   const { rowsExamined, rowsMatched, more, cut, table, minCursor, maxCursor } = answer;
   const examined = examinedRange(parts);
   const blocksExamined = rowsMatched > 0 ? Math.max(1, Math.ceil(rowsExamined / BLOCK_ROWS)) : 0;

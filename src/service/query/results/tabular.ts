@@ -1,10 +1,10 @@
 /** `format=tabular`: columns with one value per row, put together as JSON text. */
 import { SERVICE_QUERY_CELLS } from '../../limits.ts';
-import type { Dataset } from '../../datasets/catalog.ts';
+import type { DatasetRecord } from '../../datasets/catalog.ts';
 import { shownFields, typeName } from '../../datasets/field-types.ts';
 import type { AggregationInfo } from '../../../language/plan/tree.ts';
-import type { Program, Table } from '../plan/program.ts';
-import type { Answer } from './answer.ts';
+import type { Program, QueryTable } from '../plan/program.ts';
+import type { QueryAnswer } from './answer.ts';
 import type { ResultRows } from '../../engine/engine.ts';
 import { eachField, rowIdOf, timeJson, writeValue } from './cells.ts';
 import { type ReplyBudget, ReplyText } from './reply-text.ts';
@@ -34,7 +34,7 @@ const aggregationJson = ({ name, fields, args }: AggregationInfo): object => ({
 /** Adds the `tables` of the result. */
 export function writeTables(
   text: ReplyText,
-  { table, rows, totals }: Answer,
+  { table, rows, totals }: QueryAnswer,
   { series, aggregated, dataset }: Program,
   frame: TableFrame,
 ): void {
@@ -51,7 +51,7 @@ export function writeTables(
 function writeTable(
   text: ReplyText,
   name: string,
-  table: Table,
+  table: QueryTable,
   rows: ResultRows,
   frame: TableFrame & Pick<Program, 'dataset'>,
   buckets: object | undefined,
@@ -119,7 +119,7 @@ class SparseColumn {
 }
 
 /** `_sysTime`, `_time`, then the fields of the dataset by name. */
-function eventColumns(budget: ReplyBudget, table: Table, rows: ResultRows, dataset: Dataset): Written[] {
+function eventColumns(budget: ReplyBudget, table: QueryTable, rows: ResultRows, dataset: DatasetRecord): Written[] {
   const at = table.eventAt!;
   const times = (
     [

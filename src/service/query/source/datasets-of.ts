@@ -3,15 +3,15 @@ import { fitsWildcards } from '../../../core/text/wildcards.ts';
 import type { DatasetName } from '../../../language/plan/tree.ts';
 import { ERROR_TYPES, placeOf } from '../../../language/syntax/apl-error.ts';
 import type { Caller } from '../../auth/auth.ts';
-import type { Catalog, Dataset } from '../../datasets/catalog.ts';
+import type { Catalog, DatasetRecord } from '../../datasets/catalog.ts';
 import { ApiError } from '../../http/api-error.ts';
 
 const RIGHT = { kind: 'dataset', right: 'query' } as const;
 
 export interface DatasetsOfQuery {
   /** Each once, in the order of the text. */
-  readonly all: readonly Dataset[];
-  readonly of: (name: DatasetName) => readonly Dataset[];
+  readonly all: readonly DatasetRecord[];
+  readonly of: (name: DatasetName) => readonly DatasetRecord[];
 }
 
 const isPattern = ({ text }: DatasetName): boolean => text.includes('*');
@@ -35,11 +35,11 @@ export function datasetsOf(
   return { all, of: ({ text: name }) => found.get(name) ?? all.filter((dataset) => dataset.name === name) };
 }
 
-function matching(text: string, catalog: Catalog, caller: Caller): readonly Dataset[] {
+function matching(text: string, catalog: Catalog, caller: Caller): readonly DatasetRecord[] {
   return catalog.list().filter(({ name }) => caller.may(RIGHT, name) && fitsWildcards(name, text, '*'));
 }
 
-function named({ text: name, at }: DatasetName, text: string, catalog: Catalog): Dataset {
+function named({ text: name, at }: DatasetName, text: string, catalog: Catalog): DatasetRecord {
   try {
     return catalog.get(name);
   } catch (error) {
@@ -52,7 +52,7 @@ function named({ text: name, at }: DatasetName, text: string, catalog: Catalog):
 }
 
 /** Runs `work` while none of the datasets can be removed. */
-export const usingAll = <T>(catalog: Catalog, datasets: readonly Dataset[], work: () => Promise<T>): Promise<T> =>
+export const usingAll = <T>(catalog: Catalog, datasets: readonly DatasetRecord[], work: () => Promise<T>): Promise<T> =>
   datasets.reduceRight<() => Promise<T>>(
     (inner, { name }) =>
       () =>

@@ -6,12 +6,12 @@ import { readExpression } from '../../../language/syntax/expressions.ts';
 import { Parser } from '../../../language/syntax/parser.ts';
 import { eventsWith, type QueryText } from '../../../language/text/query-text.ts';
 import type { Constant } from '../../../language/types.ts';
-import type { Dataset } from '../../datasets/catalog.ts';
+import type { DatasetRecord } from '../../datasets/catalog.ts';
 import type { DatasetsOfQuery } from './datasets-of.ts';
 import type { LegacyBody } from '../legacy/schema.ts';
 
 /** The virtual fields of a dataset that are wanted. */
-export type ColumnsOf = (dataset: Dataset, isWanted: (name: string) => boolean) => readonly Column[];
+export type ColumnsOf = (dataset: DatasetRecord, isWanted: (name: string) => boolean) => readonly Column[];
 
 export interface VirtualOfQuery {
   readonly eventsOf: (name: DatasetName) => Tree;

@@ -1,5 +1,5 @@
 /** Typed expressions as SQL. */
-import type { AggregateCall, Call, Environment } from '../values/call.ts';
+import type { AggregateCall, QueryEnvironment, SqlCall } from '../values/call.ts';
 import { aggregateBuilder, scalarBuilder } from './functions.ts';
 import { constantNode, isColumns, type Aggregation, type Node, type Tree } from '../../../language/plan/tree.ts';
 import { meaningError } from '../../../language/syntax/apl-error.ts';
@@ -17,16 +17,16 @@ import {
   choose,
   constantValue,
   NULL_VALUE,
-  type Value,
+  type SqlValue,
   facetsOf,
   oneRequired,
 } from '../values/value.ts';
 import { keyText } from './key-text.ts';
 
 export interface ExpressionContext {
-  readonly environment: Environment;
+  readonly environment: QueryEnvironment;
   /** A column's value, or undefined when no event ever had the field. */
-  readonly column: (name: string) => Value | undefined;
+  readonly column: (name: string) => SqlValue | undefined;
   readonly everything: () => Sql;
   /** The names of all columns. */
   readonly columns: () => readonly string[];
@@ -39,7 +39,7 @@ export interface ExpressionContext {
 }
 
 /** `filtering`: the result only decides whether a row stays, so it may be false instead of null, which is cheaper. */
-export function compile(node: Node, context: ExpressionContext, filtering = false): Value {
+export function compile(node: Node, context: ExpressionContext, filtering = false): SqlValue {
   switch (node.kind) {
     case 'constant':
       return constantValue(node.constant, context.environment.params);
@@ -64,7 +64,7 @@ export function compile(node: Node, context: ExpressionContext, filtering = fals
   }
 }
 
-function columnValue(node: Node & { readonly kind: 'column' }, context: ExpressionContext): Value {
+function columnValue(node: Node & { readonly kind: 'column' }, context: ExpressionContext): SqlValue {
   const value = context.column(node.name);
   if (value) return value;
   const inside = node.otherwise && compile(node.otherwise, { ...context, missing: () => undefined });
@@ -96,12 +96,12 @@ function callOf(
   given: Arguments,
   context: ExpressionContext,
   filtering: boolean,
-  wrap?: (value: Value) => Value,
-): Call {
+  wrap?: (value: SqlValue) => SqlValue,
+): SqlCall {
   const { places, at } = given;
   const args = written(given, context);
-  const values: (Value | undefined)[] = [];
-  const value = (n: number): Value => {
+  const values: (SqlValue | undefined)[] = [];
+  const value = (n: number): SqlValue => {
     const known = values[n];
     if (known) return known;
     const compiled = compile(args[n]!, context);
@@ -137,19 +137,20 @@ export function compileAggregation(
   aggregation: Aggregation & { readonly kind: 'value' },
   context: ExpressionContext,
   window: bigint,
-): Value {
+): SqlValue {
   const { condition } = aggregation;
   // A value that fails the condition becomes null, and aggregations skip null.
-  const wrap = condition && ((value: Value): Value => choose(compileCondition(condition, context), value, NULL_VALUE));
+  const wrap =
+    condition && ((value: SqlValue): SqlValue => choose(compileCondition(condition, context), value, NULL_VALUE));
   const call: AggregateCall = { ...callOf(aggregation, context, false, wrap), window };
   return aggregateBuilder(aggregation.spec)(call);
 }
 
 /** Queries inside of expressions: `toscalar(…)` and `in (…)`. */
-const firstColumn = ({ parts }: InnerRows): Value => [...parts.columns.values()][0]?.value ?? NULL_VALUE;
+const firstColumn = ({ parts }: InnerRows): SqlValue => [...parts.columns.values()][0]?.value ?? NULL_VALUE;
 
 /** The first column of the first row; null without rows. */
-function scalar(relation: InnerRows): Value {
+function scalar(relation: InnerRows): SqlValue {
   const rows = relation.ordered();
   const facets = facetsOf(firstColumn(rows)).map(
     ([kind, facet]) =>
@@ -161,7 +162,11 @@ function scalar(relation: InnerRows): Value {
 const lower = (text: Sql, caseless: boolean): Sql => (caseless ? sql`lowerUTF8(${text})` : text);
 
 /** Whether the value is in the first column. Null is in no list. */
-function among(value: Value, relation: InnerRows, { negated, caseless }: Node & { readonly kind: 'among' }): Value {
+function among(
+  value: SqlValue,
+  relation: InnerRows,
+  { negated, caseless }: Node & { readonly kind: 'among' },
+): SqlValue {
   const rows = relation.parts.limit === undefined ? relation : relation.nest();
   const { from, where } = rows.parts;
   const key = lower(keyText(firstColumn(rows)), caseless);

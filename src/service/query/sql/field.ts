@@ -5,8 +5,8 @@
  */
 import type { OwnFields, OwnMap } from '../../engine/own-columns.ts';
 import { EMPTY_BIT, HUGE_BIT, MAP_KEY, OLD_BIT, storedNames, TYPE_BITS, ZERO_BIT } from '../../datasets/field-types.ts';
-import { any, list, ownColumnSql, sql, type Params, type Sql } from '../values/sql.ts';
-import { firstOf, NULL_VALUE, type Facets, type Value } from '../values/value.ts';
+import { any, list, ownColumnSql, sql, type Sql, type SqlParams } from '../values/sql.ts';
+import { firstOf, NULL_VALUE, type Facets, type SqlValue } from '../values/value.ts';
 import { jsonString } from '../values/text.ts';
 
 /** The maps of an event at one level of a statement, and the service's own columns. */
@@ -70,12 +70,12 @@ export function namedValue(
   event: EventSql,
   fields: ReadonlyMap<string, number>,
   name: string,
-  params: Params,
-): Value | undefined {
+  params: SqlParams,
+): SqlValue | undefined {
   const values = storedNames(fields, name).map((stored) => fieldValue(event, stored, fields.get(stored)!, params));
   const value = values.length < 2 ? values[0] : firstOf(values);
   if (value === undefined || !((fields.get(name) ?? 0) & TYPE_BITS.map)) return value;
-  const keyOf = (key: string): Value => ({
+  const keyOf = (key: string): SqlValue => ({
     ...(fields.has(key) ? fieldValue(event, key, fields.get(key)!, params) : NULL_VALUE),
     item: (inside) => keyOf(`${key}.${inside}`),
   });
@@ -83,7 +83,7 @@ export function namedValue(
 }
 
 /** A field with the types that it has had (`TYPE_BITS`). */
-export function fieldValue(event: EventSql, name: string, bits: number, params: Params): Value {
+export function fieldValue(event: EventSql, name: string, bits: number, params: SqlParams): SqlValue {
   if (bits === 0) return NULL_VALUE;
   const key = params.string(name);
   const json = sql`${event.j}[${key}]`;
@@ -139,7 +139,7 @@ export function fieldValue(event: EventSql, name: string, bits: number, params: 
 }
 
 /** `"key":value` of each key that an event has in a map field. Keys have no columns of their own. */
-function mapMembers({ s, i, f, b, j }: EventSql, name: string, params: Params): Sql {
+function mapMembers({ s, i, f, b, j }: EventSql, name: string, params: SqlParams): Sql {
   const prefix = params.string(name + MAP_KEY);
   const texts = [
     [s, jsonString(sql`v`)],

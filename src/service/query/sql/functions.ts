@@ -2,8 +2,8 @@
 import type { NamedFunction } from '../../../language/function-spec.ts';
 import { AGGREGATES_SQL } from '../../../language/functions/aggregates/sql.ts';
 import type { AggregateName, NameOnlyIn, ScalarName } from '../../../language/functions/table.ts';
-import type { AggregateCall, Build } from '../values/call.ts';
-import type { Value } from '../values/value.ts';
+import type { AggregateCall, SqlBuild } from '../values/call.ts';
+import type { SqlValue } from '../values/value.ts';
 import { FUNCTIONS_SQL } from './topics.ts';
 
 /** Functions without SQL, with the end of the refusal. */
@@ -12,9 +12,9 @@ const REFUSED: Readonly<Record<NameOnlyIn<'transforms'>, string>> = {
   env: '',
   secret_file: '',
 };
-const BUILDERS: Readonly<Record<Exclude<ScalarName, keyof typeof REFUSED>, Build>> = FUNCTIONS_SQL;
+const BUILDERS: Readonly<Record<Exclude<ScalarName, keyof typeof REFUSED>, SqlBuild>> = FUNCTIONS_SQL;
 
-export function scalarBuilder(name: ScalarName): Build {
+export function scalarBuilder(name: ScalarName): SqlBuild {
   if (!isRefused(name)) return BUILDERS[name];
   return (call) => {
     throw call.fail(0, `${name} works in transforms only${REFUSED[name]}`);
@@ -25,9 +25,9 @@ const isRefused = (name: ScalarName): name is keyof typeof REFUSED => Object.has
 
 /** An aggregation that only the legacy form has: it brings its SQL along. */
 export interface OwnAggregate extends NamedFunction {
-  readonly build: (call: AggregateCall) => Value;
+  readonly build: (call: AggregateCall) => SqlValue;
 }
 
-export function aggregateBuilder(spec: NamedFunction): (call: AggregateCall) => Value {
+export function aggregateBuilder(spec: NamedFunction): (call: AggregateCall) => SqlValue {
   return 'build' in spec ? (spec as OwnAggregate).build : AGGREGATES_SQL[spec.name as AggregateName];
 }

@@ -1,9 +1,9 @@
 /** Values as texts to compare and to join by, whatever their types. */
-import type { Kind } from '../values/kind.ts';
+import type { ValueKind } from '../values/kind.ts';
 import { list, sql, type Sql } from '../values/sql.ts';
-import { facetsOf, type Value } from '../values/value.ts';
+import { facetsOf, type SqlValue } from '../values/value.ts';
 
-const KEYS: Readonly<Record<Kind, (facet: Sql) => Sql>> = {
+const KEYS: Readonly<Record<ValueKind, (facet: Sql) => Sql>> = {
   int: (facet) => sql`concat('n', toString(${facet}))`,
   timespan: (facet) => sql`concat('n', toString(${facet}))`,
   // Whole floats are written as integers.
@@ -15,7 +15,7 @@ const KEYS: Readonly<Record<Kind, (facet: Sql) => Sql>> = {
 };
 
 /** Values that `==` takes for the same have the same text; null has none. */
-export function keyText(value: Value): Sql {
+export function keyText(value: SqlValue): Sql {
   const parts = facetsOf(value).map(([kind, facet]) => KEYS[kind](facet));
   return parts.length === 0 ? sql`cast(null, 'Nullable(String)')` : sql`coalesce(${list(parts)}, null)`;
 }

@@ -1,17 +1,17 @@
 /** The state of rows at one point of a query, and the SQL clauses of it. */
 import { SERVICE_QUERY_NESTING } from '../../limits.ts';
-import type { Dataset } from '../../datasets/catalog.ts';
-import type { Environment } from '../values/call.ts';
+import type { DatasetRecord } from '../../datasets/catalog.ts';
+import type { QueryEnvironment } from '../values/call.ts';
 import type { AggregationInfo, NamePattern, Tree } from '../../../language/plan/tree.ts';
 import { meaningError } from '../../../language/syntax/apl-error.ts';
 import type { Type } from '../../../language/types.ts';
 import type { EventSql } from './field.ts';
 import { joinSql, NOTHING, sql, type Sql } from '../values/sql.ts';
-import type { Value } from '../values/value.ts';
+import type { SqlValue } from '../values/value.ts';
 
 /** A column that a stage made. */
-export interface Made {
-  readonly value: Value;
+export interface RelationColumn {
+  readonly value: SqlValue;
   readonly type: Type;
   readonly role: 'row' | 'key' | 'aggregation';
   readonly info?: AggregationInfo;
@@ -31,22 +31,22 @@ export interface Ordering {
 
 /** The rows of a query inside another, as expressions see them. */
 export interface InnerRows {
-  readonly parts: Parts;
+  readonly parts: RelationParts;
   ordered(): InnerRows;
   nest(): InnerRows;
   select(columns: readonly Sql[], atMost: number): Sql;
 }
 
-export interface Parts {
-  readonly dataset: Dataset;
-  readonly environment: Environment;
+export interface RelationParts {
+  readonly dataset: DatasetRecord;
+  readonly environment: QueryEnvironment;
   readonly missing: (name: string) => void;
   /** The rows of another query, and no rows of this one. */
   readonly relationOf: (tree: Tree) => InnerRows;
   readonly from: Sql;
   readonly where: readonly Sql[];
   readonly level: number;
-  readonly columns: ReadonlyMap<string, Made>;
+  readonly columns: ReadonlyMap<string, RelationColumn>;
   /** Where rows are events: the SQL of each one's own values. */
   readonly event: EventSql | undefined;
   /** Fields that no stage has named are columns, too. */
@@ -65,7 +65,7 @@ export interface Parts {
 }
 
 /** The order of rows that are no events any more: the newest first, where they have a time. */
-export function orderOf(columns: ReadonlyMap<string, Made>): Ordering | undefined {
+export function orderOf(columns: ReadonlyMap<string, RelationColumn>): Ordering | undefined {
   const time = columns.get('_time')?.value.facets.datetime;
   return time && { keys: [{ sql: time, desc: true }], info: [{ field: '_time', desc: true }], byTime: undefined };
 }
@@ -83,4 +83,4 @@ export function checkedLevel(level: number): number {
 }
 
 /** How many rows meet the conditions, as a statement. */
-export const countSql = ({ from, where }: Parts): Sql => sql`select count() from ${from}${whereSql(where)}`;
+export const countSql = ({ from, where }: RelationParts): Sql => sql`select count() from ${from}${whereSql(where)}`;

@@ -1,12 +1,12 @@
 /** One use of a function as its SQL builder sees it, and the tables of builders. */
 import type { Node } from '../../../language/plan/tree.ts';
 import type { Constant, Type } from '../../../language/types.ts';
-import type { Params, Sql } from './sql.ts';
-import type { Numeric, Value } from './value.ts';
+import type { Sql, SqlParams } from './sql.ts';
+import type { Numeric, SqlValue } from './value.ts';
 
 /** Known when a query is compiled. */
-export interface Environment {
-  readonly params: Params;
+export interface QueryEnvironment {
+  readonly params: SqlParams;
   /** ns since 1970, the same in the whole query. */
   readonly now: bigint;
   /** [start, end) of the query in ns. */
@@ -17,10 +17,10 @@ export interface Environment {
 }
 
 /** One use of a function: its arguments as SQL, each computed when it is asked for. */
-export interface Call extends Environment {
+export interface SqlCall extends QueryEnvironment {
   readonly count: number;
   readonly types: readonly Type[];
-  value(n: number): Value;
+  value(n: number): SqlValue;
   /** The argument as it was written. */
   node(n: number): Node;
   /** Nullable SQL of the argument as that type. */
@@ -43,12 +43,12 @@ export interface Call extends Environment {
   fail(n: number, message: string): Error;
 }
 
-export interface AggregateCall extends Call {
+export interface AggregateCall extends SqlCall {
   /** Length of the time that one row of the result covers, ns. */
   readonly window: bigint;
 }
 
-export type Build = (call: Call) => Value;
+export type SqlBuild = (call: SqlCall) => SqlValue;
 /** A builder for each function of a table: one that is missing is an error of types. */
-export type Builders<Table> = Readonly<Record<keyof Table & string, Build>>;
-export type AggregateBuilders<Table> = Readonly<Record<keyof Table & string, (call: AggregateCall) => Value>>;
+export type SqlBuilders<Table> = Readonly<Record<keyof Table & string, SqlBuild>>;
+export type AggregateBuilders<Table> = Readonly<Record<keyof Table & string, (call: AggregateCall) => SqlValue>>;

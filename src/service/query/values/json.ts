@@ -1,8 +1,8 @@
 /** Values out of JSON text: what `parse_json` reads and `[…]` takes out of arrays and objects. */
-import { sql, type Params, type Sql } from './sql.ts';
-import { NULL_VALUE, type Value } from './value.ts';
+import { sql, type Sql, type SqlParams } from './sql.ts';
+import { NULL_VALUE, type SqlValue } from './value.ts';
 
-export function jsonValue(json: Sql): Value {
+export function jsonValue(json: Sql): SqlValue {
   const when = (types: Sql, value: Sql): Sql => sql`if(JSONType(${json}) in (${types}), ${value}, null)`;
   return {
     facets: {
@@ -16,7 +16,7 @@ export function jsonValue(json: Sql): Value {
 }
 
 /** An item of an array (from 0, or from the end below it) or of an object; null where it has none. */
-export function itemOf(value: Value, key: string | bigint, params: Params): Value {
+export function itemOf(value: SqlValue, key: string | bigint, params: SqlParams): SqlValue {
   const { json } = value.facets;
   if (typeof key === 'string' && value.item) return value.item(key);
   if (!json) return NULL_VALUE;
@@ -25,7 +25,7 @@ export function itemOf(value: Value, key: string | bigint, params: Params): Valu
 }
 
 /** The same for an index that is computed per row. */
-export function itemAt(value: Value, index: Sql): Value {
+export function itemAt(value: SqlValue, index: Sql): SqlValue {
   const { json } = value.facets;
   return json
     ? jsonValue(

@@ -62,7 +62,7 @@ export function ownColumnSql(name: string): Sql {
 }
 
 /** Collects bound values; `bind` returns the placeholder. */
-export class Params {
+export class SqlParams {
   readonly values: Record<string, Param> = {};
   readonly #known = new Map<string, Sql>();
 

@@ -1,6 +1,6 @@
 /** SQL that writes values as text: times as RFC 3339 with as many digits as needed, timespans as Go durations, values as JSON. */
 import { sql, type Sql } from './sql.ts';
-import type { Kind } from './kind.ts';
+import type { ValueKind } from './kind.ts';
 
 /** Computes a value once for an expression that uses it several times: the engine has no other way to name one in mid-expression. */
 function once(value: Sql, use: (name: Sql) => Sql): Sql {
@@ -36,7 +36,7 @@ ${size} < 3600000000000, ${minutes}, concat(toString(intDiv(${size}, 36000000000
 /** JSON text of a string; the engine would write `\/` for a slash. */
 export const jsonString = (text: Sql): Sql => sql`replaceAll(toJSONString(${text}), '\\\\/', '/')`;
 
-const JSON_TEXTS: Readonly<Record<Kind, (facet: Sql) => Sql>> = {
+const JSON_TEXTS: Readonly<Record<ValueKind, (facet: Sql) => Sql>> = {
   string: (facet) => sql`if(isNull(${facet}), null, ${jsonString(facet)})`,
   int: (facet) => sql`toString(${facet})`,
   real: (facet) => sql`if(isFinite(${facet}), toString(${facet}), null)`,
@@ -47,4 +47,4 @@ const JSON_TEXTS: Readonly<Record<Kind, (facet: Sql) => Sql>> = {
 };
 
 /** JSON text of one facet; null stays null. */
-export const jsonOf = (kind: Kind, facet: Sql): Sql => JSON_TEXTS[kind](facet);
+export const jsonOf = (kind: ValueKind, facet: Sql): Sql => JSON_TEXTS[kind](facet);

@@ -1,11 +1,11 @@
 /** buildschema: what types the values of a group have, by their paths. */
 import { SERVICE_QUERY_SCHEMA } from '../../limits.ts';
-import type { Kind } from './kind.ts';
-import { list, sql, type Params, type Sql } from './sql.ts';
-import { facetsOf, one, type Value } from './value.ts';
+import type { ValueKind } from './kind.ts';
+import { list, sql, type Sql, type SqlParams } from './sql.ts';
+import { facetsOf, one, type SqlValue } from './value.ts';
 
 /** Names of types as JSON texts; those of JSON values are found in their text. */
-const TYPES: Readonly<Record<Exclude<Kind, 'json'>, Sql>> = {
+const TYPES: Readonly<Record<Exclude<ValueKind, 'json'>, Sql>> = {
   int: sql`'"long"'`,
   real: sql`'"double"'`,
   string: sql`'"string"'`,
@@ -25,7 +25,7 @@ const INDEXER = sql`'"\`indexer\`"'`;
 const TOKENS = String.raw`"(?:[^"\\]|\\.)*"\s*:?|[{}\[\]]|[-+0-9.eE]+|true|false|null`;
 
 /** Of a JSON text the path and type of each value in it. */
-function entriesOf(json: Sql, params: Params): Sql {
+function entriesOf(json: Sql, params: SqlParams): Sql {
   const tokens = sql`extractAll(assumeNotNull(${json}), ${params.string(TOKENS)})`;
   const isKey = sql`endsWith(t, ':')`;
   const path = sql`multiIf(${isKey}, arrayPushBack(arrayPopBack(a.1), trimRight(substring(t, 1, length(t) - 1))), t = '{', arrayPushBack(a.1, ''), t = '[', arrayPushBack(a.1, ${INDEXER}), t in ('}', ']'), arrayPopBack(a.1), a.1)`;
@@ -50,7 +50,7 @@ const WRITTEN = ((): Sql => {
 })();
 
 /** Of the values of a group, as an aggregation. */
-export function typeSchema(value: Value, params: Params): Value {
+export function typeSchema(value: SqlValue, params: SqlParams): SqlValue {
   const facets = facetsOf(value);
   if (facets.length === 0) return { facets: {} };
   const entries = facets.map(([kind, facet]) =>

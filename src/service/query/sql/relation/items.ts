@@ -2,13 +2,13 @@
 import { itemAt } from '../../values/json.ts';
 import { sql, type Sql } from '../../values/sql.ts';
 import { jsonString } from '../../values/text.ts';
-import { choose, NULL_VALUE, type Value } from '../../values/value.ts';
+import { choose, NULL_VALUE, type SqlValue } from '../../values/value.ts';
 
 /** JSON text where it is an array, else null. */
 export const arrayOf = (json: Sql): Sql => sql`if(startsWith(${json}, '['), ${json}, null)`;
 
 /** An object as an array of its keys; anything else stays as it is. */
-export function withItems(value: Value, items: 'bag' | 'array'): Value {
+export function withItems(value: SqlValue, items: 'bag' | 'array'): SqlValue {
   const { json } = value.facets;
   if (!json) return value;
   const key = jsonString(sql`e.1`);
@@ -18,7 +18,7 @@ export function withItems(value: Value, items: 'bag' | 'array'): Value {
 }
 
 /** An item of an array; any other value is in the first row only. */
-export function itemOrSelf(value: Value, at: Sql): Value {
+export function itemOrSelf(value: SqlValue, at: Sql): SqlValue {
   const { json } = value.facets;
   const alone = choose(sql`${at} = 0`, value, NULL_VALUE);
   return json ? choose(sql`startsWith(${json}, '[')`, itemAt(value, at), alone) : alone;

@@ -4,11 +4,11 @@ import type { JoinKey, JoinKind, Node } from '../../../../language/plan/tree.ts'
 import { compile } from '../expressions.ts';
 import { flat } from './flat.ts';
 import { keyText } from '../key-text.ts';
-import { Names } from './names.ts';
-import { checkedLevel, countSql, orderOf, whereSql, type Made } from '../relation-parts.ts';
+import { SelectNames } from './select-names.ts';
+import { checkedLevel, countSql, orderOf, whereSql, type RelationColumn } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
 import { joinSql, list, NOTHING, sql, type Sql } from '../../values/sql.ts';
-import { facetsOf, type Value } from '../../values/value.ts';
+import { facetsOf, type SqlValue } from '../../values/value.ts';
 
 const WORDS: Readonly<Record<JoinKind, Sql>> = {
   inner: sql`inner join`,
@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<JoinKind, Sql>> = {
 /** One side: its select, its columns by name, its keys, and the item that tells its rows apart. */
 interface Side {
   readonly select: Sql;
-  readonly columns: ReadonlyMap<string, Made>;
+  readonly columns: ReadonlyMap<string, RelationColumn>;
   readonly keys: readonly Sql[];
   readonly item: Sql | undefined;
   /** The name of the dataset that each row is of, where there are several. */
@@ -33,7 +33,7 @@ interface Side {
 }
 
 /** A key of one type joins as it is; a key whose type differs from row to row joins as text. */
-function keySql(own: Value, other: Value, side: 'left' | 'right'): Sql {
+function keySql(own: SqlValue, other: SqlValue, side: 'left' | 'right'): Sql {
   const [facet, ...more] = facetsOf(own);
   const [theirs, ...others] = facetsOf(other);
   // Null equals nothing. The engine cannot join by a constant, so each row gets a key of its own.
@@ -47,17 +47,17 @@ const BARRIER = sql` limit 9223372036854775807`;
 
 function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique: boolean): Side {
   const { parts } = relation;
-  const names = new Names(checkedLevel(level));
+  const names = new SelectNames(checkedLevel(level));
   // The engine needs columns as keys, also where a key is the same for every row.
   const keyNames = keys.map((key) => names.add('k', sql`materialize(${key})`));
   const columns = new Map(
-    [...parts.columns].map(([name, made]): [string, Made] => {
+    [...parts.columns].map(([name, column]): [string, RelationColumn] => {
       const facets = Object.fromEntries(
-        facetsOf(made.value).map(([kind, facet]) => [kind, names.add('c', sql`toNullable(${facet})`)]),
+        facetsOf(column.value).map(([kind, facet]) => [kind, names.add('c', sql`toNullable(${facet})`)]),
       );
       return [
         name,
-        { value: { facets }, type: made.type, role: 'row', ...(made.bits !== undefined && { bits: made.bits }) },
+        { value: { facets }, type: column.type, role: 'row', ...(column.bits !== undefined && { bits: column.bits }) },
       ];
     }),
   );
@@ -77,7 +77,7 @@ function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique:
   };
 }
 
-const valuesOf = (nodes: readonly Node[], { context }: Relation): Value[] =>
+const valuesOf = (nodes: readonly Node[], { context }: Relation): SqlValue[] =>
   nodes.map((node) => compile(node, context));
 
 export interface JoinOptions {
@@ -136,10 +136,15 @@ export function join(left: Relation, right: Relation, { how, keys, dropped }: Jo
   });
 }
 
-function sidesOf(how: JoinKind, left: Side, right: Side, dropped: readonly string[]): ReadonlyMap<string, Made> {
+function sidesOf(
+  how: JoinKind,
+  left: Side,
+  right: Side,
+  dropped: readonly string[],
+): ReadonlyMap<string, RelationColumn> {
   if (how === 'leftsemi' || how === 'leftanti') return left.columns;
   if (how === 'rightsemi' || how === 'rightanti') return right.columns;
   const columns = new Map(left.columns);
-  for (const [name, made] of right.columns) if (!dropped.includes(name)) columns.set(freeName(name, columns), made);
+  for (const [name, column] of right.columns) if (!dropped.includes(name)) columns.set(freeName(name, columns), column);
   return columns;
 }

@@ -1,11 +1,11 @@
 /** The order of rows: the keys that a value sorts by, and the clause that makes the order total. */
 import type { SortKey } from '../../../../language/plan/tree.ts';
-import type { Made, Parts } from '../relation-parts.ts';
+import type { RelationColumn, RelationParts } from '../relation-parts.ts';
 import { list, NOTHING, sql, type Sql } from '../../values/sql.ts';
-import { exists, facetsOf, type Value } from '../../values/value.ts';
+import { exists, facetsOf, type SqlValue } from '../../values/value.ts';
 
 /** Numbers sort before texts, those before the rest; missing values come last by default. */
-export function sortKeys(value: Value, desc: boolean, nullsFirst: boolean): { sql: Sql; desc: boolean }[] {
+export function sortKeys(value: SqlValue, desc: boolean, nullsFirst: boolean): { sql: Sql; desc: boolean }[] {
   const { int, real, ...others } = value.facets;
   const number = int && real ? [sql`coalesce(${real}, toFloat64(${int}))`, int] : [int ?? real ?? []].flat();
   const rest = Object.values(others);
@@ -14,7 +14,7 @@ export function sortKeys(value: Value, desc: boolean, nullsFirst: boolean): { sq
 }
 
 /** ` order by …` with what makes the order total, or nothing. */
-export function orderSql({ order, event, columns, item }: Parts): Sql {
+export function orderSql({ order, event, columns, item }: RelationParts): Sql {
   const keys = [...(order?.keys ?? [])];
   if (event) {
     if (!keys.some((key) => key.sql === event.time)) keys.push({ sql: event.time, desc: true });
@@ -32,15 +32,17 @@ export function orderSql({ order, event, columns, item }: Parts): Sql {
 }
 
 /** How groups are sorted when the query does not say: a series by time, then by the first aggregation, the largest first, else by the keys. */
-export function defaultOrder(columns: ReadonlyMap<string, Made>): readonly SortKey[] {
-  const made = [...columns];
-  const bin = made.find(([, { timeBin }]) => timeBin === true);
-  const largest = made.find(
+export function defaultOrder(columns: ReadonlyMap<string, RelationColumn>): readonly SortKey[] {
+  const computed = [...columns];
+  const bin = computed.find(([, { timeBin }]) => timeBin === true);
+  const largest = computed.find(
     ([, { role, type, value }]) => role === 'aggregation' && type !== 'bool' && !value.facets.json,
   );
   const chosen = [...(bin ? [[bin[0], false] as const] : []), ...(largest ? [[largest[0], true] as const] : [])];
   const names =
-    chosen.length > 0 ? chosen : made.flatMap(([name, { role }]) => (role === 'key' ? [[name, false] as const] : []));
+    chosen.length > 0
+      ? chosen
+      : computed.flatMap(([name, { role }]) => (role === 'key' ? [[name, false] as const] : []));
   return names.map(([name, desc]) => ({
     node: { kind: 'column', type: columns.get(name)!.type, name },
     name,

@@ -1,8 +1,8 @@
 /** redact: hides the matches of regular expressions in texts. */
 import type { Stage } from '../../../../language/plan/tree.ts';
-import type { Made } from '../relation-parts.ts';
+import type { RelationColumn } from '../relation-parts.ts';
 import { regex } from '../../../../language/functions/text-matching/sql.ts';
-import { sql, type Params, type Sql } from '../../values/sql.ts';
+import { sql, type Sql, type SqlParams } from '../../values/sql.ts';
 import { Relation } from './relation.ts';
 
 type Redact = Stage & { readonly kind: 'redact' };
@@ -12,14 +12,14 @@ const [BEGIN, END] = ['\u{FDD0}', '\u{FDD1}'];
 
 export function redact(relation: Relation, { names, patterns, token }: Redact): Relation {
   const { params } = relation.parts.environment;
-  const all = names ? new Map(names.map((name) => [name, relation.made(name)] as const)) : relation.allColumns();
-  const hidden = [...all].map(([name, made]): [string, Made] => {
-    const { string, ...others } = made.value.facets;
+  const all = names ? new Map(names.map((name) => [name, relation.columnFor(name)] as const)) : relation.allColumns();
+  const hidden = [...all].map(([name, column]): [string, RelationColumn] => {
+    const { string, ...others } = column.value.facets;
     return [
       name,
       string
         ? {
-            ...made,
+            ...column,
             value: {
               facets: {
                 ...others,
@@ -27,19 +27,19 @@ export function redact(relation: Relation, { names, patterns, token }: Redact): 
               },
             },
           }
-        : made,
+        : column,
     ];
   });
-  const wanted = hidden.filter(([name, made]) => names !== undefined || made !== all.get(name));
-  const kept = [...relation.parts.columns].map(([name, made]): [string, Made] => [
+  const wanted = hidden.filter(([name, column]) => names !== undefined || column !== all.get(name));
+  const kept = [...relation.parts.columns].map(([name, column]): [string, RelationColumn] => [
     name,
-    new Map(wanted).get(name) ?? made,
+    new Map(wanted).get(name) ?? column,
   ]);
   return new Relation({ ...relation.parts, columns: new Map([...kept, ...wanted]) }).nest();
 }
 
 /** A token of one character replaces each character that matched, a longer one the whole match. */
-function without(text: Sql, pattern: string, token: string, params: Params): Sql {
+function without(text: Sql, pattern: string, token: string, params: SqlParams): Sql {
   const wanted = regex(params.string(pattern));
   if (Array.from(token).length !== 1)
     return sql`replaceRegexpAll(${text}, ${wanted}, ${params.string(token.replaceAll('\\', '\\\\'))})`;

@@ -3,7 +3,7 @@
  * wraps it: where the order would change (a where behind a limit) or an expression has grown long. Users' names never become names in
  * SQL: columns are numbered.
  */
-import type { Dataset } from '../../../datasets/catalog.ts';
+import type { DatasetRecord } from '../../../datasets/catalog.ts';
 import { shownFields } from '../../../datasets/field-types.ts';
 import { EVENTS, typeOf } from '../../../../language/plan/scope.ts';
 import {
@@ -19,12 +19,12 @@ import {
 import { compile, compileCondition, type ExpressionContext } from '../expressions.ts';
 import { eventText, mapEvent, namedValue, ownSql, rowIdText, TABLE_EVENT } from '../field.ts';
 import { arrayOf, itemOrSelf, withItems } from './items.ts';
-import { Names } from './names.ts';
+import { SelectNames } from './select-names.ts';
 import { refuseWindows, usesWindow } from './windows.ts';
 import { defaultOrder, orderSql, sortKeys } from './order.ts';
-import { checkedLevel, countSql, whereSql, type Made, type Parts } from '../relation-parts.ts';
+import { checkedLevel, countSql, whereSql, type RelationColumn, type RelationParts } from '../relation-parts.ts';
 import { list, NOTHING, sql, tableSql, type Sql } from '../../values/sql.ts';
-import { asString, oneRequired, sizeOf, type Value } from '../../values/value.ts';
+import { asString, oneRequired, sizeOf, type SqlValue } from '../../values/value.ts';
 
 type Expand = Stage & { readonly kind: 'expand' };
 /** Users' names hold no NUL. */
@@ -34,16 +34,16 @@ const NUMBER = '\0number';
 const LONG_SQL = 1500;
 
 export class Relation {
-  readonly parts: Parts;
+  readonly parts: RelationParts;
 
-  constructor(parts: Parts) {
+  constructor(parts: RelationParts) {
     this.parts = parts;
   }
 
   /** The events of a dataset within the conditions. */
   static events(
-    dataset: Dataset,
-    frame: Pick<Parts, 'environment' | 'missing' | 'relationOf'>,
+    dataset: DatasetRecord,
+    frame: Pick<RelationParts, 'environment' | 'missing' | 'relationOf'>,
     where: readonly Sql[],
   ): Relation {
     return new Relation({
@@ -64,7 +64,7 @@ export class Relation {
     });
   }
 
-  #with(parts: Partial<Parts>): Relation {
+  #with(parts: Partial<RelationParts>): Relation {
     return new Relation({ ...this.parts, ...parts });
   }
 
@@ -82,9 +82,9 @@ export class Relation {
   }
 
   /** The value under the name; undefined for a field that no event ever had. */
-  column(name: string): Value | undefined {
-    const made = this.parts.columns.get(name);
-    if (made) return made.value;
+  column(name: string): SqlValue | undefined {
+    const column = this.parts.columns.get(name);
+    if (column) return column.value;
     const { event, open, removed } = this.parts;
     if (!open || !event || removed.some((pattern) => matchesPattern(pattern, name))) return undefined;
     if (name === '_time') return oneRequired('datetime', event.time);
@@ -112,9 +112,9 @@ export class Relation {
 
   extend(columns: readonly Column[]): Relation {
     return this.#forColumns(columns, (rows) => {
-      const made = rows.#make(columns);
-      const kept = [...rows.parts.columns].filter(([name]) => !made.has(name));
-      return rows.#with({ columns: new Map([...kept, ...made]) }).#shortened();
+      const computed = rows.#make(columns);
+      const kept = [...rows.parts.columns].filter(([name]) => !computed.has(name));
+      return rows.#with({ columns: new Map([...kept, ...computed]) }).#shortened();
     });
   }
 
@@ -140,25 +140,25 @@ export class Relation {
   keep(names: readonly NamePattern[]): Relation {
     const matches = (name: string): boolean => names.some((pattern) => matchesPattern(pattern, name));
     const { parts } = this;
-    const made = new Map([...parts.columns].filter(([name]) => matches(name)));
-    if (!parts.open || !parts.event) return this.#with({ columns: made });
-    return this.#with({ columns: new Map([...this.#unnamed(matches), ...made]), open: false }).#shortened();
+    const computed = new Map([...parts.columns].filter(([name]) => matches(name)));
+    if (!parts.open || !parts.event) return this.#with({ columns: computed });
+    return this.#with({ columns: new Map([...this.#unnamed(matches), ...computed]), open: false }).#shortened();
   }
 
   /** The column under the name. */
-  made(name: string): Made {
+  columnFor(name: string): RelationColumn {
     return this.#make([{ name, node: { kind: 'column', type: 'dynamic', name } }]).get(name)!;
   }
 
   /** Every column by name, with the fields of events that no stage has named. */
-  allColumns(): Map<string, Made> {
+  allColumns(): Map<string, RelationColumn> {
     const { parts } = this;
     if (!parts.open || !parts.event) return new Map(parts.columns);
     return new Map([...this.#unnamed(), ...parts.columns]);
   }
 
   /** The fields of events that no stage has named, `_time` first. */
-  #unnamed(matches: (name: string) => boolean = () => true): Map<string, Made> {
+  #unnamed(matches: (name: string) => boolean = () => true): Map<string, RelationColumn> {
     const { dataset, columns, removed } = this.parts;
     const fields = [
       '_time',
@@ -183,18 +183,18 @@ export class Relation {
 
   rename(pairs: readonly Renamed[]): Relation {
     const { parts } = this;
-    const made = this.#make(
+    const computed = this.#make(
       pairs.map(({ from, to, type }) => ({ name: to, node: { kind: 'column', type, name: from } })),
     );
     const newName = new Map(pairs.map(({ from, to }) => [from, to]));
-    const columns = new Map<string, Made>();
+    const columns = new Map<string, RelationColumn>();
     for (const [name, before] of parts.columns) {
       const to = newName.get(name);
-      if (to !== undefined) columns.set(to, made.get(to)!);
-      else if (!made.has(name)) columns.set(name, before);
+      if (to !== undefined) columns.set(to, computed.get(to)!);
+      else if (!computed.has(name)) columns.set(name, before);
     }
-    for (const [name, value] of made) if (!columns.has(name)) columns.set(name, value);
-    const left = pairs.filter(({ from }) => !made.has(from)).map(({ from }) => ({ text: from, prefix: false }));
+    for (const [name, value] of computed) if (!columns.has(name)) columns.set(name, value);
+    const left = pairs.filter(({ from }) => !computed.has(from)).map(({ from }) => ({ text: from, prefix: false }));
     return this.#with({ columns, removed: [...parts.removed, ...left] }).#shortened();
   }
 
@@ -204,14 +204,14 @@ export class Relation {
     const { columns, index, limit, items } = stage;
     const plain = this.#make(columns.map(({ name, node }) => ({ name: numberedName(name, 1), node })));
     const given = new Map(
-      [...plain].map(([name, made]) => [name, { ...made, value: withItems(made.value, items) }] as const),
+      [...plain].map(([name, column]) => [name, { ...column, value: withItems(column.value, items) }] as const),
     );
     const most = limit === undefined ? NOTHING : sql`least(${limit}, `;
     const lengths = [...given.values()].flatMap(({ value }) =>
       value.facets.json ? [sql`ifNull(toInt64(JSONLength(${arrayOf(value.facets.json)})), 0)`] : [],
     );
     const count = sql`${most}greatest(1, ${list([...lengths, sql`1`])})${limit === undefined ? NOTHING : sql`)`}`;
-    const number: Made = {
+    const number: RelationColumn = {
       value: oneRequired('int', sql`arrayJoin(range(toInt64(0), toInt64(${count})))`),
       type: 'int',
       role: 'row',
@@ -222,19 +222,19 @@ export class Relation {
     const kept = [...inside].filter(
       ([name]) => name !== NUMBER && !given.has(name) && !columns.some((column) => column.name === name),
     );
-    const made = columns.map(({ name }): [string, Made] => {
+    const computed = columns.map(({ name }): [string, RelationColumn] => {
       const { value } = inside.get(numberedName(name, 1))!;
       return [name, { value: itemOrSelf(value, at), type: 'dynamic', role: 'row' }];
     });
-    const numbered: [string, Made][] =
+    const numbered: [string, RelationColumn][] =
       index === undefined ? [] : [[index, { value: oneRequired('int', at), type: 'int', role: 'row' }]];
-    return wide.#with({ columns: new Map([...kept, ...made, ...numbered]), item: at }).#shortened();
+    return wide.#with({ columns: new Map([...kept, ...computed, ...numbered]), item: at }).#shortened();
   }
 
-  #make(columns: readonly Column[]): Map<string, Made> {
+  #make(columns: readonly Column[]): Map<string, RelationColumn> {
     const { context, parts } = this;
     return new Map(
-      columns.map(({ name, node }): [string, Made] => {
+      columns.map(({ name, node }): [string, RelationColumn] => {
         const before = node.kind === 'column' ? parts.columns.get(node.name) : undefined;
         if (before) return [name, before];
         const bits = node.kind === 'column' && parts.open ? parts.dataset.fields.get(node.name) : undefined;
@@ -297,9 +297,9 @@ export class Relation {
   nest(): Relation {
     const { parts } = this;
     const level = parts.level + 1;
-    const names = new Names(level);
+    const names = new SelectNames(level);
     const columns = new Map(
-      [...parts.columns].map(([name, made]) => [name, { ...made, value: names.take('c', made.value) }] as const),
+      [...parts.columns].map(([name, column]) => [name, { ...column, value: names.take('c', column.value) }] as const),
     );
     const event = parts.event && mapEvent(parts.event, (part) => names.add('e', part));
     const order = parts.order && {

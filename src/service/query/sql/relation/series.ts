@@ -2,22 +2,21 @@
 import { SERVICE_QUERY_BUCKETS } from '../../../limits.ts';
 import { formatTime } from '../../../../core/time/time-text.ts';
 import { applyNamed } from '../../../../language/plan/analysis.ts';
-import { constantNode, type Key, type Node, type Stage, type TimeBound } from '../../../../language/plan/tree.ts';
+import { constantNode, type Key, type Node, type SeriesStage, type TimeBound } from '../../../../language/plan/tree.ts';
 import { meaningError } from '../../../../language/syntax/apl-error.ts';
 import type { Constant } from '../../../../language/types.ts';
-import type { Environment } from '../../values/call.ts';
-import { Names } from './names.ts';
-import { checkedLevel, whereSql, type Made } from '../relation-parts.ts';
+import type { QueryEnvironment } from '../../values/call.ts';
+import { SelectNames } from './select-names.ts';
+import { checkedLevel, whereSql, type RelationColumn } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
 import { list, NOTHING, sql, type Sql } from '../../values/sql.ts';
 import { summarize } from './summarize.ts';
 import { asInt, asJson, constantValue, facetsOf, one } from '../../values/value.ts';
 
-type Series = Stage & { readonly kind: 'series' };
 /** Users' names hold no NUL. */
 const STEP = '\0step';
 
-export function makeSeries(relation: Relation, { columns, on, from, to, step, keys }: Series): Relation {
+export function makeSeries(relation: Relation, { columns, on, from, to, step, keys }: SeriesStage): Relation {
   const { environment } = relation.parts;
   const start = from ? timeOf(from, environment) : environment.start;
   const end = to ? timeOf(to, environment) : environment.end;
@@ -48,11 +47,11 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
 
   const { parts } = inner;
   const level = checkedLevel(parts.level + 1);
-  const names = new Names(level);
-  const made = new Map<string, Made>();
+  const names = new SelectNames(level);
+  const computed = new Map<string, RelationColumn>();
   const grouped = keys.map(({ name, node }) => {
     const { value } = parts.columns.get(name)!;
-    made.set(name, { value: names.take('k', value), type: node.type, role: 'key' });
+    computed.set(name, { value: names.take('k', value), type: node.type, role: 'key' });
     return value;
   });
   const at = sql`toUInt32(assumeNotNull(${asInt(parts.columns.get(STEP)!.value)}))`;
@@ -61,7 +60,7 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
     const missing = jsonOf(fallback, environment);
     const filled = sql`arrayMap(e -> if(e = '', ${missing}, e), groupArrayInsertAt('', ${Number(steps)})(${cell}, ${at}))`;
     const json = steps === 0n ? sql`'[]'` : sql`concat('[', arrayStringConcat(${filled}, ','), ']')`;
-    made.set(aggregation.name, {
+    computed.set(aggregation.name, {
       value: one('json', names.add('a', json)),
       type: 'dynamic',
       role: 'aggregation',
@@ -69,7 +68,7 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
     });
   }
   const times = Array.from({ length: Number(steps) }, (_, n) => formatTime(start + BigInt(n) * step));
-  made.set(on.name, {
+  computed.set(on.name, {
     value: one('json', environment.params.string(JSON.stringify(times))),
     type: 'dynamic',
     role: 'row',
@@ -79,7 +78,7 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
   return new Relation({
     ...parts,
     level,
-    columns: made,
+    columns: computed,
     event: undefined,
     open: false,
     order: undefined,
@@ -91,11 +90,11 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
   });
 }
 
-const jsonOf = (constant: Constant, { params }: Environment): Sql =>
+const jsonOf = (constant: Constant, { params }: QueryEnvironment): Sql =>
   constant.value === null ? sql`'null'` : sql`ifNull(${asJson(constantValue(constant, params))}, 'null')`;
 
 /** A time that is the same for all rows: a literal, now(), ago(), and timespans added to them. */
-function timeOf({ node, at }: TimeBound, environment: Environment): bigint {
+function timeOf({ node, at }: TimeBound, environment: QueryEnvironment): bigint {
   const found = valueOf(node, environment);
   if (found === undefined)
     throw meaningError(
@@ -105,7 +104,7 @@ function timeOf({ node, at }: TimeBound, environment: Environment): bigint {
   return found;
 }
 
-function valueOf(node: Node, environment: Environment): bigint | undefined {
+function valueOf(node: Node, environment: QueryEnvironment): bigint | undefined {
   if (node.kind === 'constant') return typeof node.constant.value === 'bigint' ? node.constant.value : undefined;
   if (node.kind !== 'apply') return undefined;
   const args = node.args.map((arg) => valueOf(arg, environment));

@@ -2,12 +2,12 @@
 import type { Aggregation, Column, Key, Node } from '../../../../language/plan/tree.ts';
 import { compile, compileAggregation, type ExpressionContext } from '../expressions.ts';
 import { mapEvent, type EventSql } from '../field.ts';
-import { Names } from './names.ts';
-import { checkedLevel, countSql, whereSql, type Made, type Parts } from '../relation-parts.ts';
+import { SelectNames } from './select-names.ts';
+import { checkedLevel, countSql, whereSql, type RelationColumn, type RelationParts } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
 import { alias, list, NOTHING, sql, type Sql } from '../../values/sql.ts';
 import { refuseWindows } from './windows.ts';
-import { asNumber, facetsOf, type Value } from '../../values/value.ts';
+import { asNumber, facetsOf, type SqlValue } from '../../values/value.ts';
 
 /** One row for each group. `window`: ns that a row covers when no key is a bin of time. */
 export function summarize(
@@ -21,8 +21,8 @@ export function summarize(
   refuseWindows([...keys.map(({ node }) => node), ...args], 'summarize');
   const { context, parts } = relation;
   const level = parts.level + 1;
-  const names = new Names(level);
-  const columns = new Map<string, Made>();
+  const names = new SelectNames(level);
+  const columns = new Map<string, RelationColumn>();
   const all = keys.flatMap((key): readonly Key[] =>
     key.node.kind === 'columns'
       ? context.columns().map((name) => ({ ...key, name, node: { kind: 'column', type: 'dynamic', name } }))
@@ -86,16 +86,16 @@ export function summarize(
 export function fold(...given: Parameters<typeof summarize>): Relation {
   const { parts } = summarize(...given);
   const names = new Set([...given[0].parts.columns.keys(), ...parts.columns.keys()]);
-  const columns = new Map<string, Made>();
+  const columns = new Map<string, RelationColumn>();
   for (const name of names) {
-    const made = parts.columns.get(name);
-    if (made) columns.set(name, { value: made.value, type: made.type, role: 'row' });
+    const column = parts.columns.get(name);
+    if (column) columns.set(name, { value: column.value, type: column.type, role: 'row' });
   }
   return new Relation({ ...parts, columns, matched: undefined });
 }
 
 /** The types that the field has had, where the node is nothing but a field. */
-function originOf(node: Node, { columns, open, dataset }: Parts): { bits?: number } {
+function originOf(node: Node, { columns, open, dataset }: RelationParts): { bits?: number } {
   if (node.kind !== 'column') return {};
   const bits =
     columns.get(node.name)?.bits ?? (open && !columns.has(node.name) ? dataset.fields.get(node.name) : undefined);
@@ -107,7 +107,7 @@ function computed(
   aggregation: Aggregation & { readonly kind: 'computed' },
   context: ExpressionContext,
   window: bigint,
-): Value {
+): SqlValue {
   const parts = new Map(
     aggregation.parts.flatMap((part) =>
       part.kind === 'value' ? [[part.name, compileAggregation(part, context, window)] as const] : [],
@@ -120,8 +120,8 @@ function computed(
 function takeRow(
   { context, parts }: Relation,
   aggregation: Aggregation & { readonly kind: 'row' },
-  names: Names,
-  columns: Map<string, Made>,
+  names: SelectNames,
+  columns: Map<string, RelationColumn>,
 ): EventSql | undefined {
   const { greatest, by, take, info } = aggregation;
   const compared = compile(by.node, context);
@@ -136,7 +136,7 @@ function takeRow(
     ...(parts.event ? [parts.event.time, parts.event.rowId] : []),
   ]);
   const from = (value: Sql): Sql => sql`${engine}(tuple(${value}), tuple(${order}), ${there}).1`;
-  const add = ({ name, node }: Column, value: Value): void => {
+  const add = ({ name, node }: Column, value: SqlValue): void => {
     const facets = Object.fromEntries(
       facetsOf(value).map(([kind, taken]) => [kind, sql`if(countIf(${there}) = 0, null, ${from(taken)})`]),
     );
@@ -153,7 +153,7 @@ function takeRow(
     for (const column of take) add(column, compile(column.node, context));
     return undefined;
   }
-  for (const [name, made] of parts.columns)
-    if (!columns.has(name)) add({ name, node: { kind: 'column', type: made.type, name } }, made.value);
+  for (const [name, column] of parts.columns)
+    if (!columns.has(name)) add({ name, node: { kind: 'column', type: column.type, name } }, column.value);
   return parts.event && mapEvent(parts.event, (part) => names.add('e', from(part)));
 }

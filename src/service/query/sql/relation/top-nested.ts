@@ -1,9 +1,9 @@
 /** top-nested: each level is a summarize of the rows that the level before kept, and all levels are joined in the end. */
 import type { JoinKey, Key, NestedLevel, Node } from '../../../../language/plan/tree.ts';
 import { join } from './join.ts';
-import { Names } from './names.ts';
+import { SelectNames } from './select-names.ts';
 import { orderSql } from './order.ts';
-import { checkedLevel, whereSql, type Made } from '../relation-parts.ts';
+import { checkedLevel, whereSql, type RelationColumn } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
 import { list, NOTHING, sql } from '../../values/sql.ts';
 import { summarize } from './summarize.ts';
@@ -40,9 +40,12 @@ export function topNested(relation: Relation, levels: readonly NestedLevel[], wi
 function firstOfEach(groups: Relation, { count, aggregation, desc }: NestedLevel, outer: readonly Key[]): Relation {
   const rows = sorted(groups, [{ aggregation, desc }]);
   const { parts } = rows;
-  const names = new Names(checkedLevel(parts.level + 1));
+  const names = new SelectNames(checkedLevel(parts.level + 1));
   const columns = new Map(
-    [...parts.columns].map(([name, made]): [string, Made] => [name, { ...made, value: names.take('c', made.value) }]),
+    [...parts.columns].map(([name, column]): [string, RelationColumn] => [
+      name,
+      { ...column, value: names.take('c', column.value) },
+    ]),
   );
   const by = outer.flatMap(({ name }) => facetsOf(parts.columns.get(name)!.value).map(([, facet]) => facet));
   const limit = by.length === 0 ? sql` limit ${count}` : sql` limit ${count} by ${list(by)}`;

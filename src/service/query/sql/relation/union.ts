@@ -1,16 +1,16 @@
 /** The rows of several tables, one after the other. */
-import type { Dataset } from '../../../datasets/catalog.ts';
+import type { DatasetRecord } from '../../../datasets/catalog.ts';
 import { OLD_BIT } from '../../../datasets/field-types.ts';
 import { isStored, TABLE_EVENT, fieldValue, OWN_KINDS, type EventSql, type OwnSql } from '../field.ts';
 import { flat } from './flat.ts';
-import { KINDS, type Kind } from '../../values/kind.ts';
-import { checkedLevel, orderOf, whereSql, type Made, type Parts } from '../relation-parts.ts';
+import { KINDS, type ValueKind } from '../../values/kind.ts';
+import { checkedLevel, orderOf, whereSql, type RelationColumn, type RelationParts } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
 import { alias, joinSql, list, sql, type Sql } from '../../values/sql.ts';
 import { oneRequired } from '../../values/value.ts';
 import type { OwnMap } from '../../../engine/own-columns.ts';
 
-const TYPES: Readonly<Record<Kind, Sql>> = {
+const TYPES: Readonly<Record<ValueKind, Sql>> = {
   int: sql`'Nullable(Int64)'`,
   real: sql`'Nullable(Float64)'`,
   string: sql`'Nullable(String)'`,
@@ -41,16 +41,16 @@ const isEvents = ({ parts: { event, open, columns, removed, limit } }: Relation)
 const labelOf = ({ parts: { label, dataset, environment } }: Relation): Sql =>
   label ?? environment.params.string(dataset.name);
 
-function mergedDataset(datasets: readonly Dataset[]): Dataset {
+function mergedDataset(datasets: readonly DatasetRecord[]): DatasetRecord {
   const fields = new Map<string, number>();
   // The maps then include the values of own columns: empty strings, 0 and false among the plain ones.
-  const old = (dataset: Dataset, name: string): number => (dataset.own.has(name) ? OLD_BIT : 0);
+  const old = (dataset: DatasetRecord, name: string): number => (dataset.own.has(name) ? OLD_BIT : 0);
   for (const dataset of datasets)
     for (const [name, bits] of dataset.fields) fields.set(name, (fields.get(name) ?? 0) | bits | old(dataset, name));
   return { ...datasets[0]!, fields };
 }
 
-const labelColumn = (name: string, cell: Sql): [string, Made] => [
+const labelColumn = (name: string, cell: Sql): [string, RelationColumn] => [
   name,
   { value: oneRequired('string', cell), type: 'string', role: 'row' },
 ];
@@ -87,16 +87,18 @@ function unionOfRows(relations: readonly Relation[], { inner, source }: UnionOpt
   const names = [...new Set(all.flatMap((columns) => [...columns.keys()]))].filter(
     (name) => !inner || all.every((columns) => columns.has(name)),
   );
-  const columns = new Map<string, Made>();
+  const columns = new Map<string, RelationColumn>();
   /** What each branch selects, in the order of the columns. */
-  const cells: ((columns: ReadonlyMap<string, Made>) => Sql)[] = [];
+  const cells: ((columns: ReadonlyMap<string, RelationColumn>) => Sql)[] = [];
   for (const name of names) {
-    const found = all.flatMap((made) => made.get(name) ?? []);
+    const found = all.flatMap((computed) => computed.get(name) ?? []);
     const kinds = KINDS.filter((kind) => found.some(({ value }) => value.facets[kind]));
     const facets = Object.fromEntries(
       kinds.map((kind) => {
         const cell = alias(`c${letter}`, cells.length);
-        cells.push((made) => sql`cast(${made.get(name)?.value.facets[kind] ?? sql`null`}, ${TYPES[kind]}) as ${cell}`);
+        cells.push(
+          (computed) => sql`cast(${computed.get(name)?.value.facets[kind] ?? sql`null`}, ${TYPES[kind]}) as ${cell}`,
+        );
         return [kind, cell];
       }),
     );
@@ -145,13 +147,13 @@ interface Carried {
 }
 
 /** The maps of one table's events, under their names. */
-function wholeMaps({ event, dataset, level }: Parts): Sql[] {
+function wholeMaps({ event, dataset, level }: RelationParts): Sql[] {
   // Anything but a table is a union, whose maps are whole.
   const isTable = level === 0 && dataset.own.size > 0;
   return MAPS.map((map) => (isTable ? sql`${WHOLE[map]} as ${event![map]}` : event![map]));
 }
 
-function carriedColumns(tables: readonly Parts[]): Carried {
+function carriedColumns(tables: readonly RelationParts[]): Carried {
   const counts = new Map<string, { field: string; map: OwnMap; tables: number }>();
   for (const { event } of tables)
     for (const [field, columns] of event!.own)

@@ -4,18 +4,23 @@ import type { Source } from '../../../../language/plan/tree.ts';
 import type { Constant, Type } from '../../../../language/types.ts';
 import { newDataset } from '../../../datasets/catalog.ts';
 import { compile } from '../expressions.ts';
-import type { Made, Parts } from '../relation-parts.ts';
+import type { RelationColumn, RelationParts } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
 import { alias, list, sql, type Sql } from '../../values/sql.ts';
-import { asInt, asTime, constantValue, facetsOf, oneRequired, type Value } from '../../values/value.ts';
-import type { Kind } from '../../values/kind.ts';
+import { asInt, asTime, constantValue, facetsOf, oneRequired, type SqlValue } from '../../values/value.ts';
+import type { ValueKind } from '../../values/kind.ts';
 
-type Frame = Pick<Parts, 'environment' | 'missing' | 'relationOf'>;
+type LiteralContext = Pick<RelationParts, 'environment' | 'missing' | 'relationOf'>;
 
 /** Used where there is no dataset. */
 const NO_DATASET = newDataset(0, { name: '', description: '', created: '', who: '' });
 
-const madeOf = (frame: Frame, from: Sql, columns: ReadonlyMap<string, Made>, item: Sql | undefined): Relation =>
+const literalRelation = (
+  frame: LiteralContext,
+  from: Sql,
+  columns: ReadonlyMap<string, RelationColumn>,
+  item: Sql | undefined,
+): Relation =>
   new Relation({
     environment: frame.environment,
     missing: frame.missing,
@@ -39,16 +44,16 @@ const NUMBER = sql`number`;
 
 /** Values in arrays, one for each column and kind: a row takes its items. */
 export function constantRows(
-  frame: Frame,
+  frame: LiteralContext,
   columns: readonly (readonly [string, Type])[],
   rows: readonly (readonly Constant[])[],
 ): Relation {
   const { params } = frame.environment;
   const arrays: Sql[] = [];
-  const made = columns.map(([name, type], n): [string, Made] => {
-    const values = rows.map((row): Value => constantValue(row[n]!, params));
+  const computed = columns.map(([name, type], n): [string, RelationColumn] => {
+    const values = rows.map((row): SqlValue => constantValue(row[n]!, params));
     const kinds = new Set(values.flatMap((value) => facetsOf(value).map(([kind]) => kind)));
-    const facets: Partial<Record<Kind, Sql>> = {};
+    const facets: Partial<Record<ValueKind, Sql>> = {};
     for (const kind of kinds) {
       const cell = alias('ca', arrays.length);
       arrays.push(sql`[${list(values.map((value) => value.facets[kind] ?? sql`null`))}][${NUMBER} + 1] as ${cell}`);
@@ -57,16 +62,19 @@ export function constantRows(
     return [name, { value: { facets }, type, role: 'row' }];
   });
   const select = list([...arrays, NUMBER]);
-  return madeOf(
+  return literalRelation(
     frame,
     sql`(select ${select} from numbers(${rows.length}))`,
-    new Map(made),
+    new Map(computed),
     columns.length > 0 ? NUMBER : undefined,
   );
 }
 
 /** From, from + step, … up to and with `to`. */
-export function rangeRows(frame: Frame, { name, type, from, to, step }: Source & { readonly kind: 'range' }): Relation {
+export function rangeRows(
+  frame: LiteralContext,
+  { name, type, from, to, step }: Source & { readonly kind: 'range' },
+): Relation {
   const context = {
     environment: frame.environment,
     missing: frame.missing,
@@ -77,7 +85,7 @@ export function rangeRows(frame: Frame, { name, type, from, to, step }: Source &
     windowOrder: () => sql``,
   };
   const width = step.kind === 'constant' ? (step.constant.value as bigint) : 1n;
-  const count = (value: Value): Sql =>
+  const count = (value: SqlValue): Sql =>
     type === 'datetime'
       ? sql`toUnixTimestamp64Nano(${asTime(value)})`
       : type === 'timespan'
@@ -91,14 +99,19 @@ export function rangeRows(frame: Frame, { name, type, from, to, step }: Source &
     type === 'datetime'
       ? oneRequired('datetime', sql`fromUnixTimestamp64Nano(${cell}, 'UTC')`)
       : oneRequired(type === 'int' ? 'int' : 'timespan', cell);
-  const [[kind, facet]] = facetsOf(value) as [[Kind, Sql]];
+  const [[kind, facet]] = facetsOf(value) as [[ValueKind, Sql]];
   // Behind a limit the engine computes rand() for each row, not once before they are taken apart.
   const source = sql`(select arrayJoin(range(toUInt64(${rows}))) as number limit ${SERVICE_QUERY_MADE_ROWS})`;
-  const made: Made = { value: oneRequired(kind, sql`ca0`), type, role: 'row' };
-  return madeOf(frame, sql`(select ${facet} as ca0, number from ${source})`, new Map([[name, made]]), NUMBER);
+  const column: RelationColumn = { value: oneRequired(kind, sql`ca0`), type, role: 'row' };
+  return literalRelation(
+    frame,
+    sql`(select ${facet} as ca0, number from ${source})`,
+    new Map([[name, column]]),
+    NUMBER,
+  );
 }
 
-const DATA_TYPES: Readonly<Record<Kind, string>> = {
+const DATA_TYPES: Readonly<Record<ValueKind, string>> = {
   int: 'long',
   real: 'real',
   string: 'string',

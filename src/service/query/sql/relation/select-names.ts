@@ -1,8 +1,8 @@
 /** Names for the columns of one select, built from letters and numbers; the same SQL gets the same name. */
 import { alias, sql, type Sql } from '../../values/sql.ts';
-import { facetsOf, type Value } from '../../values/value.ts';
+import { facetsOf, type SqlValue } from '../../values/value.ts';
 
-export class Names {
+export class SelectNames {
   readonly columns: Sql[] = [];
   readonly #level: number;
   readonly #given = new Map<Sql, Sql>();
@@ -21,7 +21,7 @@ export class Names {
   }
 
   /** The value's facets as columns, and the value made of those. */
-  take(letter: string, value: Value): Value {
+  take(letter: string, value: SqlValue): SqlValue {
     const facets = Object.fromEntries(facetsOf(value).map(([kind, facet]) => [kind, this.add(letter, facet)]));
     return { facets, ...(value.required && { required: true }), ...(value.constant && { constant: value.constant }) };
   }
