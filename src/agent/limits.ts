@@ -8,10 +8,6 @@ export const LEAST_MEMORY_BYTES = 96 * 1024 ** 2;
 export const SOURCE_STOP_GRACE_MS = 5_000;
 /** A reload waits this long until what the last process left is restored; then it restarts the agent instead. */
 export const RESTORE_PATIENCE_MS = 5_000;
-/** A settlement waits this long for another commit to include it; without one it is saved after at most twice this time. */
-export const SAVE_SETTLED_MS = 20;
-/** After this long without one, a settlement is saved at once: they are rare, and waking up costs as much as saving. */
-export const CALM_SETTLEMENTS_MS = 100;
 /** How often positions are saved that nothing else saved, and the process is watched. */
 export const SAVE_EVERY_MS = 1000;
 /** Tokens and passwords of earlier configurations, for each sink, that are hidden in output. */

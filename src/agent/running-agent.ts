@@ -24,7 +24,6 @@ import { closeDrained } from './reload/close-drained.ts';
 import { whyRestart } from './reload/needs-restart.ts';
 import { reconfigure } from './reload/reconfigure.ts';
 import { Components, type SourcePipeline } from './build/components.ts';
-import { SettlementSaver } from './settlement-saver.ts';
 import { sinkFacts } from '../sinks/registry.ts';
 import { createSinkHistograms, drainSink } from './build/sink-pipeline.ts';
 import { SAVE_EVERY_MS } from './limits.ts';
@@ -46,7 +45,6 @@ export class RunningAgent implements Agent {
   #control: ControlServer | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #watchdog: Watchdog;
-  readonly #saver: SettlementSaver;
   /** Set by the start. */
   #builder: Builder | undefined;
   #restored: Promise<void> = Promise.resolve();
@@ -68,7 +66,6 @@ export class RunningAgent implements Agent {
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log;
     this.#state = state;
-    this.#saver = new SettlementSaver(state, this.#clock);
     this.#watchdog = new Watchdog(this.#clock, this.#log, SAVE_EVERY_MS);
     const { dataDir, deadLetter } = options.config;
     this.#deadLetters = new DeadLetters(
@@ -206,7 +203,6 @@ export class RunningAgent implements Agent {
     await this.#builder?.shapers?.close();
     await this.#telemetry.server?.close();
     for (const { sink } of this.#components.sinks.values()) await sink.close();
-    this.#saver.stop();
     return closeState(this.#state, this.#components.sinks);
   }
 
@@ -230,7 +226,6 @@ export class RunningAgent implements Agent {
         log: this.#log,
         histograms: this.#histograms,
       },
-      saver: this.#saver,
       paused: (sink, dataset) => this.#notePause(sink, dataset),
       deadLetter: (name, letters) => keepDeadLetters({ deadLetters, replay, components, state, clock }, name, letters),
     });

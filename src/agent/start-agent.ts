@@ -2,6 +2,7 @@
  * The agent: wires sources → batcher → sinks, starts them in the order that keeps every promise (state, sinks, what the
  * last process left, sources), and drains them in the opposite one.
  */
+import { systemClock } from '../core/time/clock.ts';
 import { openState } from '../state/database/store.ts';
 import { ownersOf } from './build/owners.ts';
 import type { Agent, AgentOptions } from './agent.ts';
@@ -16,6 +17,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     sinksOf: (source) => ownersOf(inForce.config, source),
     log,
     reserves: true,
+    clock: options.clock ?? systemClock,
   });
   const running = new RunningAgent(options, state, inForce);
   try {

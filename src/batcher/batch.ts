@@ -1,12 +1,11 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
 import type { Block, Region, Span, StreamRange } from '../core/block.ts';
 import { MAX_SPAN_GROUPS, MAX_SPAN_READS } from './limits.ts';
-import { keyFrom } from '../core/send/parts.ts';
+import { keyFrom } from '../core/requests.ts';
 import { addSums, NO_TAIL, tailOf } from '../core/sums.ts';
 import type { StoredBatch, StoredSpan } from '../state/database/stored-batch.ts';
 import { groupsIn, positionsOf, streamRange, streamTail, sumOf } from './block-events.ts';
 import type { Accounting } from './accounting.ts';
-import type { BatchState } from './batch-state.ts';
 import { Fates } from './fates.ts';
 import { Payload } from './payload.ts';
 import { CONTINUES, type HeldSpan, joinGroups } from './span.ts';
@@ -17,6 +16,21 @@ import { WithheldEvents } from './payload.ts';
  * events of them the next time. `orphan`: from a deleted file. `live`: from a source that sends once. All but `file` need the disk buffer.
  */
 export type Origin = 'file' | 'once' | 'orphan' | 'live';
+
+/**
+ * `open`: takes events. `recovered`: of an earlier process, before older ones are read again. `writing`: until the disk buffer has it.
+ * `waiting`: for a worker. `parked`: for the dead letters, or for a time. `unreadable`: for the next process, which rebuilds it from its files.
+ */
+export type BatchState =
+  | 'open'
+  | 'recovered'
+  | 'writing'
+  | 'waiting'
+  | 'in_flight'
+  | 'parked'
+  | 'unreadable'
+  | 'settled'
+  | 'dropped';
 
 export class Batch {
   readonly id: number;

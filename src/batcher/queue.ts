@@ -1,10 +1,56 @@
 /**
- * The closed batches of one sink until they are settled, oldest first: marks need them committed in that order. What fills batches, keeps
- * them on disk and sends them meets here alone. Promises: each batch is there once.
+ * The life of a batch (`next`: the events that each state allows, and the states that they lead to; pure), and the queue of one sink's closed
+ * batches until they are settled, oldest first: marks need them committed in that order. What fills batches, keeps them on disk and sends
+ * them meets here alone. Promises: each batch is there once, and only the queue moves it.
  */
 import type { BodyForm } from '../core/sink.ts';
-import { type Batch, keyOf } from './batch.ts';
-import { type BatchEvent, type BatchState, next } from './batch-state.ts';
+import { type Batch, type BatchState, keyOf } from './batch.ts';
+
+export type BatchEvent =
+  /** It was found in the disk buffer, and belongs to files. */
+  | 'recover'
+  /** It is closed, and has to be in the disk buffer first. */
+  | 'write'
+  /** It may be sent. */
+  | 'queue'
+  /** A worker has it. */
+  | 'take'
+  /** It could not be sent now. */
+  | 'give_back'
+  | 'park'
+  | 'lose'
+  /** Each of its parts is stored or refused. */
+  | 'settle'
+  | 'drop';
+
+/** Who is to work now: one that sends, one that writes, or none; `leave`: it is in the queue no more. */
+export type BatchAction = 'send' | 'write' | 'leave' | 'none';
+
+interface Next {
+  readonly state: BatchState;
+  readonly action: BatchAction;
+}
+
+const to = (state: BatchState, action: BatchAction = 'none'): Next => ({ state, action });
+const queue = to('waiting', 'send');
+const drop = to('dropped', 'leave');
+
+const LIFE: Readonly<Record<BatchState, Readonly<Partial<Record<BatchEvent, Next>>>>> = {
+  open: { recover: to('recovered'), write: to('writing', 'write'), queue },
+  recovered: { queue, drop },
+  writing: { queue, drop },
+  waiting: { take: to('in_flight'), drop },
+  in_flight: { give_back: queue, park: to('parked'), lose: to('unreadable'), settle: to('settled', 'leave'), drop },
+  parked: { queue, drop },
+  unreadable: {},
+  settled: {},
+  dropped: {},
+};
+
+/** Undefined where the event cannot happen in that state. */
+export function next(state: BatchState, event: BatchEvent): Next | undefined {
+  return LIFE[state][event];
+}
 
 /** Why a dataset is paused. */
 export interface Pause {

@@ -69,13 +69,10 @@ export async function persist(
 
 /** Keeps batches of files by their positions: the rest is in the files. */
 export class Positions implements BatchStore {
-  readonly #state: Pick<State, 'commit' | 'commitParts' | 'drop' | 'ledger'>;
-  readonly #saver: { noteSettled(): void } | undefined;
+  readonly #state: Pick<State, 'commit' | 'commitParts' | 'settle'>;
 
-  /** `saver` is called when positions moved that are not saved yet. */
-  constructor(state: Pick<State, 'commit' | 'commitParts' | 'drop' | 'ledger'>, saver?: { noteSettled(): void }) {
+  constructor(state: Pick<State, 'commit' | 'commitParts' | 'settle'>) {
     this.#state = state;
-    this.#saver = saver;
   }
 
   /** Persists spans and keys before the first send. Throws when the disk refuses. */
@@ -92,9 +89,7 @@ export class Positions implements BatchStore {
   evict(): void {}
 
   settle(batch: Batch, dropped?: Dropped): void {
-    if (dropped) this.#state.drop(batch.toStored(), dropped);
-    this.#state.ledger.settle(batch.toStored());
-    this.#saver?.noteSettled();
+    this.#state.settle(batch.toStored(), dropped);
   }
 }
 

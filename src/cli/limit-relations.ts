@@ -12,6 +12,7 @@ import * as sinks from '../sinks/ingest/limits.ts';
 import * as file from '../sources/file/limits.ts';
 import * as framing from '../sources/framing/limits.ts';
 import * as syslog from '../sources/syslog/limits.ts';
+import * as state from '../state/limits.ts';
 
 /** The longest path that the system allows, and its surroundings in a template. */
 const PATH_AND_TABLES_BYTES = 8 * 1024;
@@ -77,5 +78,5 @@ const relations: readonly (readonly [claim: string, holds: boolean])[] = [
   ['a service may ask for longer idle connections', sinks.IDLE_CONNECTION_MS <= sinks.MAX_IDLE_CONNECTION_MS],
   ['the head of an answer fits its bound', sinks.MAX_RESPONSE_HEAD_BYTES <= sinks.MAX_ANSWER_BYTES],
   ['waits of the client grow', client.CLIENT_FIRST_WAIT_MS <= client.CLIENT_LAST_WAIT_MS],
-  ['settlements are saved before they count as calm', agent.SAVE_SETTLED_MS < agent.CALM_SETTLEMENTS_MS],
+  ['settlements are saved before they count as calm', state.SAVE_SETTLED_MS < state.CALM_SETTLEMENTS_MS],
 ];

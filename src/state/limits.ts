@@ -12,3 +12,7 @@ export const HELD_WAIT_MS = 5;
 export const HELD_PAUSE_MS = 100;
 /** Opening the database waits this long: nothing runs yet that it would hold up. */
 export const HELD_OPENING_MS = 5000;
+/** A settlement waits this long for another commit to include it; without one it is saved after at most twice this time. */
+export const SAVE_SETTLED_MS = 20;
+/** After this long without one, a settlement is saved at once: they are rare, and waking up costs as much as saving. */
+export const CALM_SETTLEMENTS_MS = 100;

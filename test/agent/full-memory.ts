@@ -1,7 +1,7 @@
 /** A sink whose service is away and whose memory is as full of files' batches as it gets, with the real parts from lane to disk. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AddressEncodings } from '../../src/core/send/encoding-choice.ts';
+import { AddressEncodings } from '../../src/core/requests.ts';
 import { memoryOf, createSinkPipeline } from '../../src/agent/build/sink-pipeline.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import { type LaneOptions, SourceLane } from '../../src/batcher/fill/lane.ts';

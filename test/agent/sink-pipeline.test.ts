@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { AddressEncodings } from '../../src/core/send/encoding-choice.ts';
+import { AddressEncodings } from '../../src/core/requests.ts';
 import { createSinkPipeline, drainSink } from '../../src/agent/build/sink-pipeline.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import { systemClock } from '../../src/core/time/clock.ts';

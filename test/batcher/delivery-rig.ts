@@ -2,7 +2,7 @@
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import type { DeadLetter, Parcel, SendResult } from '../../src/core/sink.ts';
-import type { RequestPart } from '../../src/core/send/parts.ts';
+import type { RequestPart } from '../../src/core/requests.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import { TailraceError } from '../../src/core/errors.ts';

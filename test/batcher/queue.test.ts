@@ -1,8 +1,8 @@
 /** The life of a batch: the table, and the queue that moves batches by it. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Batch } from '../../src/batcher/batch.ts';
-import { type BatchEvent, type BatchState, next } from '../../src/batcher/batch-state.ts';
+import { Batch, type BatchState } from '../../src/batcher/batch.ts';
+import { type BatchEvent, next } from '../../src/batcher/queue.ts';
 import { makeQueue } from './sink-rig.ts';
 
 const STATES: readonly BatchState[] = [

@@ -1,5 +1,5 @@
 /** A sink whose requests wait for the test's answer, a delivery before it, and a stopped clock. */
-import { AddressEncodings } from '../../src/core/send/encoding-choice.ts';
+import { AddressEncodings } from '../../src/core/requests.ts';
 import { createSinkHistograms } from '../../src/agent/build/sink-pipeline.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { BatchQueue, type BufferPolicy } from '../../src/batcher/queue.ts';

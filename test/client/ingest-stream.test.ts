@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
-import { halvesOf } from '../../src/core/send/parts.ts';
+import { halvesOf } from '../../src/core/requests.ts';
 import { ingestStream, type StreamOptions, type StreamSummary } from '../../src/client/ingest/ingest-stream.ts';
 import type { FailedEvents } from '../../src/client/ingest/send-chunk.ts';
 import { CLIENT_CHUNKS_IN_FLIGHT } from '../../src/client/limits.ts';

@@ -78,8 +78,7 @@ test('losses of a batch that is replaced, or dropped, are on disk with the mark 
   state.replace(first.id, [{ ...first, spans: [{ ...span(id, 0, 10), events: 0 }] }], [span(id, 0, 10)]);
   expect(rowsOf(folder)).toEqual(['0-10 not_there_again']);
   state.ledger.settle(first);
-  state.drop(second, 'dropped');
-  state.ledger.settle(second);
+  state.settle(second, 'dropped');
   expect(rowsOf(folder)).toEqual(['0-10 not_there_again']);
   state.save();
   expect(rowsOf(folder)).toEqual(['0-10 not_there_again', '10-20 dropped']);

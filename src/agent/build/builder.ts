@@ -1,5 +1,5 @@
 /** Makes the sinks and sources of a running agent from what they share: kernel memory, transforms, state and clock. */
-import { AddressEncodings } from '../../core/send/encoding-choice.ts';
+import { AddressEncodings } from '../../core/requests.ts';
 import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { messageOf } from '../../core/errors.ts';
@@ -26,7 +26,7 @@ import type { Shapers } from './shapers.ts';
 import { createSinkPipeline, type SinkPipeline, type SinkPipelineOptions } from './sink-pipeline.ts';
 import { createSourcePipeline } from './source-pipeline.ts';
 
-export interface BuilderOptions extends Required<Pick<SinkPipelineOptions, 'saver' | 'deadLetter'>> {
+export interface BuilderOptions extends Pick<SinkPipelineOptions, 'deadLetter'> {
   readonly inForce: { readonly config: Config };
   readonly once: boolean;
   /** Nothing is shaped where dead letters alone are sent. */
@@ -109,14 +109,13 @@ export class Builder {
   }
 
   createSink(config: SinkConfig): SinkPipeline {
-    const { inForce, components, state, clock, log, histograms, saver, deadLetter, paused } = this.#options;
+    const { inForce, components, state, clock, log, histograms, deadLetter, paused } = this.#options;
     return createSinkPipeline({
       config,
       state,
       clock,
       log,
       histograms,
-      saver,
       deadLetter,
       kernel: this.#kernel,
       encodings: this.#encodings,

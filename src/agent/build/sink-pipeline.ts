@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Batcher } from '../../batcher/fill/batcher.ts';
 import type { Accounting } from '../../batcher/accounting.ts';
-import type { AddressEncodings } from '../../core/send/encoding-choice.ts';
+import type { AddressEncodings } from '../../core/requests.ts';
 import { Delivery } from '../../batcher/send/delivery.ts';
 import { BatchQueue, type QueueSettings } from '../../batcher/queue.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
@@ -70,8 +70,6 @@ export interface SinkPipelineOptions {
   readonly histograms: SinkHistograms;
   /** From 0 to 1, for jitter; `Math.random` by default. */
   readonly random?: () => number;
-  /** Called when a batch was settled: the marks it moved wait to be saved. */
-  readonly saver?: { noteSettled(): void };
   readonly paused: (dataset: string) => void;
   /** Keeps dead letters durably (state/dead-letters). */
   readonly deadLetter: (name: string, letters: readonly DeadLetter[]) => Promise<'kept' | 'dropped'>;
@@ -103,7 +101,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const memory = new SlotMemory(kernel, memoryOf(config));
   const { budget } = memory;
   const spool = new Spool(join(options.folder, 'spool', config.id), log);
-  const positions = new Positions(state, options.saver);
+  const positions = new Positions(state);
   const store = new SpoolStore(spool, budget, positions, state);
   const settingsOf = (each: SinkConfig): QueueSettings => ({
     concurrency: memoryOf(each).requests,

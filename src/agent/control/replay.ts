@@ -3,7 +3,7 @@
  * that are refused again become new letters, with the place that the first letter named.
  */
 import { Batch } from '../../batcher/batch.ts';
-import { keyFrom } from '../../core/send/parts.ts';
+import { keyFrom } from '../../core/requests.ts';
 import type { Accounting } from '../../batcher/accounting.ts';
 import { addTo } from '../../telemetry/delivery-stats.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';

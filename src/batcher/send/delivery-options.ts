@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import type { BodyForms, CompressionSetting, DeadLetter, Sink } from '../../core/sink.ts';
 import type { BackoffOptions } from '../../core/time/backoff.ts';
 import type { SinkHistograms } from '../../telemetry/metrics.ts';
-import type { AddressEncodings } from '../../core/send/encoding-choice.ts';
+import type { AddressEncodings } from '../../core/requests.ts';
 import type { BatchStores } from '../store.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
 import type { BatchQueue } from '../queue.ts';

@@ -1,5 +1,5 @@
 /** Sends the batches of one sink's queue: each is committed (store.ts), sent by dispatch.ts, and where it is refused goes through refusals.ts (splits, dead letters). */
-import type { RequestPart } from '../../core/send/parts.ts';
+import { EncodingChoice, type RequestPart } from '../../core/requests.ts';
 import type { Batch } from '../batch.ts';
 import { type DeliveryStats, newDeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
@@ -7,7 +7,6 @@ import { type Dropped, type Persist, persist, Preparation, storeOf } from '../st
 import { whenAborted } from '../../core/time/clock.ts';
 import { HOPELESS_AFTER_MS, PARKED_BYTES } from '../limits.ts';
 import type { BatchQueue } from '../queue.ts';
-import { EncodingChoice } from '../../core/send/encoding-choice.ts';
 import { Dispatch } from './dispatch.ts';
 import { probeAfterForbidden } from './forbidden.ts';
 import { Parked } from './parked.ts';

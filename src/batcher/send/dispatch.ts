@@ -5,10 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { MAX_RETRY_AFTER_MS } from '../limits.ts';
 import type { Encoding, Outcome, Parcel, SendResult, Stored } from '../../core/sink.ts';
-import type { RequestPart } from '../../core/send/parts.ts';
+import { type EncodingChoice, type RequestPart, saysNothingStored } from '../../core/requests.ts';
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import type { Batch } from '../batch.ts';
-import { type EncodingChoice, saysNothingStored } from '../../core/send/encoding-choice.ts';
 import { Concurrency } from './workers.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';

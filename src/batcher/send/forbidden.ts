@@ -6,7 +6,7 @@
  */
 import { FORBIDDEN_APART_MS, MAX_BLIND_PARTS } from '../limits.ts';
 import type { Outcome } from '../../core/sink.ts';
-import type { RequestPart } from '../../core/send/parts.ts';
+import type { RequestPart } from '../../core/requests.ts';
 import type { Batch } from '../batch.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 import type { SaveParts } from './shipment.ts';

@@ -4,7 +4,7 @@
  * agent stops first, or where the dead letters take nothing now (`Shipment.wait`).
  */
 import type { DeadLetter, Outcome } from '../../core/sink.ts';
-import type { RequestPart } from '../../core/send/parts.ts';
+import type { RequestPart } from '../../core/requests.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import { DISK_FIX } from '../../state/database/refusal.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';

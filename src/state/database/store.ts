@@ -1,12 +1,13 @@
 /**
  * Checkpoints: streams, low-water marks, and the spans of every batch that is not settled. A batch's spans and key are
  * committed before it is first sent, so that a restart sends exactly those spans again under the same key. Marks move in
- * memory when a batch settles, and are written with the next commit, or soon after (agent/settlement-saver).
+ * memory when a batch settles, and are written with the next commit, or soon after.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../core/log.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { datasetOf, datasetOwner } from '../../core/owner.ts';
 import type { Loss, LossReason } from '../../core/stream.ts';
 import { openDatabase, prepareFolder } from './database.ts';
@@ -19,7 +20,7 @@ import { reserve } from '../reserve.ts';
 import { prepareStatements } from './rows.ts';
 import type { LostSpan, StoredBatch, StoredPart } from './stored-batch.ts';
 import { Streams } from './streams.ts';
-import { Transactions } from './transactions.ts';
+import { SettlementSaver, Transactions } from './transactions.ts';
 
 export interface StateOptions {
   readonly folder: string;
@@ -28,6 +29,8 @@ export interface StateOptions {
   readonly log: Log;
   /** Reserves disk space for later saves. */
   readonly reserves?: boolean;
+  /** Saves settlements soon; without it the next commit or save has them. */
+  readonly clock?: Clock;
   /** Resolves once the file is on the disk; for tests. */
   readonly sync?: (file: string) => Promise<void>;
 }
@@ -59,6 +62,7 @@ export class State {
   readonly letters: StoredLetterIndex;
   readonly #startedSources: ReadonlySet<string>;
   readonly #transactions: Transactions;
+  readonly #saver: SettlementSaver | undefined;
   /** Of losses and letters, which seldom change: those with something to write. */
   readonly #changed = new Set<Losses | StoredLetterIndex>();
   /** Random, so that it names this process's use of the folder, also where the folder goes back to an earlier state. */
@@ -85,6 +89,7 @@ export class State {
       );
     }
     this.#transactions = new Transactions(database, options.folder, options.log, options.sync);
+    this.#saver = options.clock && new SettlementSaver(this, options.clock);
     const statements = prepareStatements(database);
     this.streams = new Streams(statements, (source) => options.sinksOf(source));
     this.ledger = new Ledger(database, statements, this.streams);
@@ -176,9 +181,12 @@ export class State {
     }
   }
 
-  /** The batch is not sent any more: to be called before it is settled. */
-  drop({ owner, spans }: StoredBatch, reason: 'dropped' | 'disk_buffer'): void {
-    for (const span of spans) if (span.events > 0) this.losses.add(this.#lossOf(span, owner, reason));
+  /** Moves the marks of a batch; they are saved soon, or with the next commit. `dropped`: why it was not sent. */
+  settle(batch: StoredBatch, dropped?: 'dropped' | 'disk_buffer'): void {
+    if (dropped)
+      for (const span of batch.spans) if (span.events > 0) this.losses.add(this.#lossOf(span, batch.owner, dropped));
+    this.ledger.settle(batch);
+    this.#saver?.noteSettled();
   }
 
   #lossOf({ source, stream, from, to, bytes }: LostSpan, owner: string, reason: LossReason): StoredLoss {
@@ -243,6 +251,7 @@ export class State {
 
   /** False when what moved last could not be saved, or went with a database that was removed. */
   close(): boolean {
+    this.#saver?.stop();
     const isSaved = this.save();
     if (isSaved) this.#transactions.syncNow();
     this.#database.close();

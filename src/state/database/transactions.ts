@@ -1,5 +1,5 @@
 /**
- * Runs transactions on the database, and work that waits for them to be on disk. Counts and logs refused writes, and detects a
+ * Runs transactions on the database, work that waits for them to be on disk, and the saves of settlements. Counts and logs refused writes, and detects a
  * database that was removed while in use. Never waits for a process that holds the database: who wants to write tries again.
  */
 import { statSync } from 'node:fs';
@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../core/log.ts';
 import { syncPath, syncPathNow } from '../descriptors.ts';
-import { HELD_PAUSE_MS } from '../limits.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { CALM_SETTLEMENTS_MS, HELD_PAUSE_MS, SAVE_SETTLED_MS } from '../limits.ts';
 import { refusalOf, type StateRefusal } from './refusal.ts';
 
 export class Transactions {
@@ -151,5 +152,68 @@ export class AfterSync {
   /** Does all waiting work: the caller has synced the save. */
   finish(): void {
     for (const work of [...this.#syncing.splice(0), ...this.#waiting.splice(0), ...this.#unsaved.splice(0)]) work();
+  }
+}
+
+interface Settlements {
+  /** Something is settled in memory alone. */
+  readonly hasSettlements: boolean;
+  /** Transactions so far that wrote settled events. */
+  readonly settlementWrites: number;
+  save(): boolean;
+}
+
+/**
+ * Saves settlements soon, so that a kill causes few resends. After a quiet period it saves at once,
+ * as the answer has woken the process anyway. Otherwise the next batch's commit usually includes them; a separate transaction
+ * runs only when none comes in time. No timer runs while nothing is settled.
+ */
+export class SettlementSaver {
+  readonly #state: Settlements;
+  readonly #clock: Clock;
+  readonly #stopping = new AbortController();
+  #isRunning = false;
+  /** Transactions counted at the last settlement, and the monotonic time of the last new one. */
+  #writes = 0;
+  #wroteAtMs = -Infinity;
+
+  constructor(state: Settlements, clock: Clock) {
+    this.#state = state;
+    this.#clock = clock;
+  }
+
+  /** To be called when something was settled: it is saved within twice `SAVE_SETTLED_MS`. */
+  noteSettled(): void {
+    if (!this.#isRunning) void this.#run();
+  }
+
+  /** To be called before the state is closed. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    this.#isRunning = true;
+    let waitMs = this.#isCalm() ? 0 : SAVE_SETTLED_MS;
+    while (this.#state.hasSettlements && !signal.aborted) {
+      const before = this.#state.settlementWrites;
+      // One save covers all that is settled together.
+      await (waitMs === 0 ? Promise.resolve() : this.#clock.sleep(waitMs, signal));
+      waitMs = SAVE_SETTLED_MS;
+      // A disk that refuses is asked again once a second, like for everything else.
+      if (!signal.aborted && this.#state.settlementWrites === before && !this.#state.save()) break;
+    }
+    this.#isCalm();
+    this.#isRunning = false;
+  }
+
+  /** True while no settlements were written for some time. */
+  #isCalm(): boolean {
+    const now = this.#clock.monotonic();
+    const { settlementWrites } = this.#state;
+    if (settlementWrites !== this.#writes) this.#wroteAtMs = now;
+    this.#writes = settlementWrites;
+    return now - this.#wroteAtMs >= CALM_SETTLEMENTS_MS;
   }
 }

@@ -2,14 +2,12 @@
  * Deliveries over a service of which a test says what it takes: bodies in some encodings, events that are not bad. One rig is one machine: its service and
  * the committed batches outlive the processes, which end by `kill`.
  */
-import { AddressEncodings } from '../../../src/core/send/encoding-choice.ts';
-import { saysNothingStored } from '../../../src/core/send/encoding-choice.ts';
+import { AddressEncodings, type RequestPart, saysNothingStored } from '../../../src/core/requests.ts';
 import { Accounting } from '../../../src/batcher/accounting.ts';
 import { Batch, keyOf } from '../../../src/batcher/batch.ts';
 import { MemoryBudget } from '../../../src/batcher/fill/memory-budget.ts';
 import type { Delivery } from '../../../src/batcher/send/delivery.ts';
 import type { CompressionSetting, DeadLetter, Encoding, Outcome, SendResult } from '../../../src/core/sink.ts';
-import type { RequestPart } from '../../../src/core/send/parts.ts';
 import { settleTurns, until } from '../../support/until.ts';
 import { delivered, type OpenRequest, SinkRig } from '../sink-rig.ts';
 

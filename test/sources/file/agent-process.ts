@@ -9,7 +9,7 @@ import { SourceLane } from '../../../src/batcher/fill/lane.ts';
 import { streamStoreFor } from '../../../src/batcher/keep/deleted-files.ts';
 import { restoreBatches } from '../../../src/batcher/keep/restore.ts';
 import { Shipment } from '../../../src/batcher/send/shipment.ts';
-import type { RequestPart } from '../../../src/core/send/parts.ts';
+import type { RequestPart } from '../../../src/core/requests.ts';
 import type { FileConfig } from '../../../src/sources/file/file-type.ts';
 import type { Region } from '../../../src/core/block.ts';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';

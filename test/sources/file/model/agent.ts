@@ -5,7 +5,7 @@
 import { fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { AddressEncodings } from '../../../../src/core/send/encoding-choice.ts';
+import { AddressEncodings } from '../../../../src/core/requests.ts';
 import { observeSources } from '../../../../src/agent/control/observe.ts';
 import { restoreSinks } from '../../../../src/agent/build/restore-sinks.ts';
 import { Components } from '../../../../src/agent/build/components.ts';

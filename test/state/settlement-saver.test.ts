@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { SettlementSaver } from '../../src/agent/settlement-saver.ts';
-import { CALM_SETTLEMENTS_MS, SAVE_SETTLED_MS } from '../../src/agent/limits.ts';
+import { SettlementSaver } from '../../src/state/database/transactions.ts';
+import { CALM_SETTLEMENTS_MS, SAVE_SETTLED_MS } from '../../src/state/limits.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { settleTurns } from '../support/until.ts';
 
