@@ -1,18 +1,18 @@
 /** A shaper from its stages: each takes what the one before left, and what became of every event is counted by the event that was accepted. */
 import { createHash } from 'node:crypto';
 import { type EventsIn, type Shaped, type Shaper, UNSENT, type Unsent, type Withheld } from '../core/shaping.ts';
-import type { EventList, Stage, StageContext, StageResult } from './stages/stage.ts';
+import type { EventList, ShapingStage, StageContext, StageResult } from './stages/stage.ts';
 
 const NEWLINE = 0x0a;
 
-export function createShaper(stages: readonly Stage[]): Shaper {
+export function createShaper(stages: readonly ShapingStage[]): Shaper {
   const named = stages.map(({ digest }) => digest);
   return {
     digest: createHash('sha256').update(JSON.stringify(named)).digest('hex'),
     isDeterministic: stages.every(({ isDeterministic }) => isDeterministic),
     hidesFields: stages.some(({ hidesFields }) => hidesFields),
     shape(events) {
-      const outcome = new Outcome(events.count);
+      const outcome = new ShaperOutcome(events.count);
       return runFrom(stages, 0, new AcceptedEvents(events), events, outcome);
     },
   };
@@ -20,11 +20,11 @@ export function createShaper(stages: readonly Stage[]): Shaper {
 
 /** Stays in the same turn as long as no stage needs another. */
 function runFrom(
-  stages: readonly Stage[],
+  stages: readonly ShapingStage[],
   first: number,
   list: EventList,
   context: StageContext,
-  outcome: Outcome,
+  outcome: ShaperOutcome,
 ): Shaped | Promise<Shaped> {
   for (let n = first; n < stages.length; n++) {
     const result = stages[n]!.run(list, context);
@@ -71,7 +71,7 @@ class AcceptedEvents implements EventList {
 const unsentAs = (fate: Unsent): number => UNSENT.indexOf(fate);
 const FILTERED = unsentAs('filtered');
 
-class Outcome {
+class ShaperOutcome {
   readonly #events: number;
   #unsent: Uint8Array | undefined;
   readonly #withheld: Withheld[] = [];

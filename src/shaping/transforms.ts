@@ -1,7 +1,7 @@
 /** Transforms of a configuration, compiled: from each comes a stage for every way of events that it is part of. */
 import type { TransformConfig } from '../config/model.ts';
 import { TailraceError } from '../core/errors.ts';
-import type { OnError, Stage } from './stages/stage.ts';
+import type { OnError, ShapingStage } from './stages/stage.ts';
 import type { StageOutputOptions } from './stages/stage-output.ts';
 import type { RowProgram } from './rows/program.ts';
 import { callsOf, expressionsOf } from './rows/walk.ts';
@@ -14,7 +14,7 @@ export interface CompiledTransform {
   /** For a script: its file and checksum when it was read. */
   readonly script?: { readonly file: string; readonly sha256: string };
   /** `failed` is called for each event that it fails on. */
-  createStage(options: Pick<StageOutputOptions, 'failed'>): Stage;
+  createStage(options: Pick<StageOutputOptions, 'failed'>): ShapingStage;
   close(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { createPipelineStage } from '../../src/shaping/pipeline/pipeline-stage.t
 import { createShaper } from '../../src/shaping/shaper.ts';
 import { compileRows } from '../../src/shaping/rows/program.ts';
 import { writeJson } from '../../src/json/numbers.ts';
-import { parseJson, type Row, type Value } from '../../src/shaping/rows/values/value.ts';
+import { parseJson, type EventRow, type RowValue } from '../../src/shaping/rows/values/value.ts';
 import type { Shaped } from '../../src/core/shaping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
@@ -139,8 +139,8 @@ test('pipeline over the bytes of events gives what it gives over whole ones', ()
     fc.property(fc.array(json, { minLength: 1, maxLength: 5 }), fc.constantFrom(...PIPELINES), (lines, text) => {
       const program = compileRows(text, { from: 'test' });
       const expected = lines.flatMap((line, n) => {
-        const event = parseJson(line) as Record<string, Value>;
-        const row: Row = new Map(Object.entries(event));
+        const event = parseJson(line) as Record<string, RowValue>;
+        const row: EventRow = new Map(Object.entries(event));
         const context = { readAtMs: 0, stream: 's', offset: 100 * n, sub: 0, random: () => 0, env: () => undefined };
         return program.run(row, context).map((each) => {
           if (Object.hasOwn(event, '_time') && !each.has('_time')) each.set('_time', event['_time']!);

@@ -21,8 +21,8 @@ export type ScalarFunction = NamedFunction<ScalarName>;
 export type AggregateName = keyof typeof AGGREGATES;
 export type AggregateFunction = NamedFunction<AggregateName>;
 
-type Group = readonly [title: string, functions: readonly ScalarFunction[]];
-const groups = (infix: boolean): readonly Group[] =>
+type FunctionGroup = readonly [title: string, functions: readonly ScalarFunction[]];
+const groups = (infix: boolean): readonly FunctionGroup[] =>
   TOPICS.filter((topic) => 'infix' in topic === infix).map(({ name, title }) => [
     title,
     namedFunctions<ScalarName>(SPECS[name] as never),

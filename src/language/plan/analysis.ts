@@ -9,26 +9,34 @@ import { nameOf, reachingNameOf, type Expression, type Pipeline } from '../synta
 import { TYPE_WORDS, type Type } from '../types.ts';
 import { SERVICE_QUERY_ARGUMENTS } from '../limits.ts';
 import { checkArguments, wrongType } from './arguments.ts';
-import { boundedNode, boundedTree, type Bound, type LetFunction, type Lets, type LetText } from './lets.ts';
+import { boundedNode, boundedTree, type LetBinding, type LetFunction, type Lets, type LetText } from './lets.ts';
 import { closed, leftOut, typeOf } from './scope.ts';
-import { ALL_COLUMNS, constantNode, isColumns, type DatasetName, type Node, type Scope, type Tree } from './tree.ts';
+import {
+  ALL_COLUMNS,
+  constantNode,
+  isColumns,
+  type ColumnScope,
+  type DatasetName,
+  type Node,
+  type Tree,
+} from './tree.ts';
 
 /** Where names may reach into lists. */
 export const REACHING_FIX =
   'a name reaches into lists in project-away, project-keep, and where extend of a transform replaces it in place: extend a[].b = mask(a[].b)';
 
-export interface Names {
-  readonly scope: Scope;
+export interface NameScope {
+  readonly scope: ColumnScope;
   readonly lets: Lets;
   /** The name of each item of a list that is replaced in place: `a[].b`. */
   readonly item?: string;
   /** The typed tree of a query inside this one; transforms have none. `before`: the columns before operators that have no source of their own. */
-  readonly plan?: (pipeline: Pipeline, lets: Lets, before?: Scope) => Tree;
+  readonly plan?: (pipeline: Pipeline, lets: Lets, before?: ColumnScope) => Tree;
   /** The events of a dataset or of a pattern of names; transforms have none. */
   readonly eventsOf?: (name: DatasetName) => Tree;
 }
 
-export function analyze(expression: Expression, names: Names): Node {
+export function analyze(expression: Expression, names: NameScope): Node {
   if (names.item !== undefined && reachingNameOf(expression) === names.item)
     return { kind: 'column', type: 'dynamic', name: names.item };
   switch (expression.kind) {
@@ -55,7 +63,7 @@ export function analyze(expression: Expression, names: Names): Node {
   }
 }
 
-const treeOf = (expression: Expression & { readonly kind: 'query' }, names: Names): Tree =>
+const treeOf = (expression: Expression & { readonly kind: 'query' }, names: NameScope): Tree =>
   names.plan!(expression.pipeline, names.lets);
 
 /** The type of a query's first column. */
@@ -72,7 +80,7 @@ function firstType({ scope }: Tree, at: number): Type {
 const scalarOf = (query: Tree, at: number): Node => ({ kind: 'scalar', type: firstType(query, at), query });
 
 /** `value in (query)`. Undefined unless a query follows `in`. */
-function among({ name, args }: Expression & { readonly kind: 'call' }, names: Names): Node | undefined {
+function among({ name, args }: Expression & { readonly kind: 'call' }, names: NameScope): Node | undefined {
   const [value, listed] = args;
   if (!/^!?in~?$/.test(name) || args.length !== 2 || !value || !listed) return undefined;
   const table =
@@ -91,7 +99,11 @@ function among({ name, args }: Expression & { readonly kind: 'call' }, names: Na
 }
 
 /** A function of `let` with its arguments in place. */
-function callLet(called: LetFunction, { name, args, at }: Expression & { readonly kind: 'call' }, names: Names): Node {
+function callLet(
+  called: LetFunction,
+  { name, args, at }: Expression & { readonly kind: 'call' },
+  names: NameScope,
+): Node {
   if ('pipeline' in called.body) throw meaningError(at, `${name} gives a table; wanted a value`);
   const lets = argumentsOf(called, name, args, at, names);
   return boundedNode(analyze(called.body.value, { ...names, scope: closed([]), lets }), at);
@@ -103,7 +115,7 @@ export function argumentsOf(
   name: string,
   args: readonly Expression[],
   at: number,
-  names: Names,
+  names: NameScope,
 ): Lets {
   const least = parameters.filter(({ fallback }) => fallback === undefined).length;
   if (args.length < least || args.length > parameters.length)
@@ -122,18 +134,22 @@ export function argumentsOf(
     if (!fits) throw wrongType(arg.at, TYPE_WORDS[parameter.type], node.type, name);
     return [parameter.name, node] as const;
   });
-  return bindLets(inner, new Map<string, Bound>([...lets, ...given]), names.plan);
+  return bindLets(inner, new Map<string, LetBinding>([...lets, ...given]), names.plan);
 }
 
 /** Binds the names; later ones may use earlier ones, and hide those of `given`. */
-export function bindLets(texts: readonly LetText[], given: Lets, plan: Names['plan']): ReadonlyMap<string, Bound> {
-  const lets = new Map<string, Bound>(given);
+export function bindLets(
+  texts: readonly LetText[],
+  given: Lets,
+  plan: NameScope['plan'],
+): ReadonlyMap<string, LetBinding> {
+  const lets = new Map<string, LetBinding>(given);
   for (const text of texts)
     if (text.kind !== 'parameter' || !given.has(text.name)) lets.set(text.name, boundOf(text, lets, plan));
   return lets;
 }
 
-function boundOf(text: LetText, lets: ReadonlyMap<string, Bound>, plan: Names['plan']): Bound {
+function boundOf(text: LetText, lets: ReadonlyMap<string, LetBinding>, plan: NameScope['plan']): LetBinding {
   switch (text.kind) {
     case 'value':
       return boundedNode(analyze(text.value, { scope: closed([]), lets, ...(plan && { plan }) }), text.value.at);
@@ -153,7 +169,7 @@ function boundOf(text: LetText, lets: ReadonlyMap<string, Bound>, plan: Names['p
   }
 }
 
-function resolve(name: string, at: number, { scope, lets }: Names): Node {
+function resolve(name: string, at: number, { scope, lets }: NameScope): Node {
   const bound = scope.columns.has(name) ? undefined : lets.get(name);
   if (bound?.kind === 'table') throw meaningError(at, `${JSON.stringify(name)} is a table; wanted a value`);
   if (bound?.kind === 'function') throw meaningError(at, `${JSON.stringify(name)} is a function; wanted ${name}(…)`);
@@ -167,7 +183,7 @@ function resolve(name: string, at: number, { scope, lets }: Names): Node {
 }
 
 /** `a.b`: the field `a.b`, as nested objects are stored, or what `a` holds under `b`. */
-function member(expression: Expression & { readonly kind: 'member' }, names: Names): Node {
+function member(expression: Expression & { readonly kind: 'member' }, names: NameScope): Node {
   const name = nameOf(expression);
   const { scope, lets } = names;
   if (name === undefined) return itemNode(analyze(expression.object, names), expression.name, expression.at);
@@ -186,7 +202,7 @@ function itemNode(object: Node, key: string | bigint | Node, at: number): Node {
   return { kind: 'item', type: 'dynamic', object, key };
 }
 
-function item(expression: Expression & { readonly kind: 'index' }, names: Names): Node {
+function item(expression: Expression & { readonly kind: 'index' }, names: NameScope): Node {
   const object = analyze(expression.object, names);
   const index = analyze(expression.index, names);
   if (index.kind === 'constant' && typeof index.constant.value === 'bigint')
@@ -198,7 +214,7 @@ function item(expression: Expression & { readonly kind: 'index' }, names: Names)
   return itemNode(object, index, expression.at);
 }
 
-function call(expression: Expression & { readonly kind: 'call' }, names: Names): Node {
+function call(expression: Expression & { readonly kind: 'call' }, names: NameScope): Node {
   const { name, at } = expression;
   const bound = expression.operator ? undefined : names.lets.get(name);
   if (bound?.kind === 'function') return callLet(bound, expression, names);
@@ -232,7 +248,7 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
 }
 
 /** `*` for all columns. */
-export function columnsOperand(spec: NamedFunction, arg: Expression, { plan }: Names): Node | undefined {
+export function columnsOperand(spec: NamedFunction, arg: Expression, { plan }: NameScope): Node | undefined {
   if (arg.kind !== 'star' || spec.columns !== true) return undefined;
   if (!plan) throw meaningError(arg.at, '* for all fields works in queries only', 'name the fields');
   return ALL_COLUMNS;
@@ -249,7 +265,7 @@ function typeOperand(expression: Expression | undefined): Node | undefined {
 function columnIfExists(
   spec: ScalarFunction,
   { args, at }: Expression & { readonly kind: 'call' },
-  names: Names,
+  names: NameScope,
 ): Node {
   const places = args.map((arg) => arg.at);
   const empty = typeOperand(args[1]);

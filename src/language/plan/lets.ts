@@ -45,8 +45,8 @@ export type LetText =
       readonly body: LetFunction['body'];
     };
 
-export type Bound = Node | LetTable | LetFunction;
-export type Lets = ReadonlyMap<string, Bound>;
+export type LetBinding = Node | LetTable | LetFunction;
+export type Lets = ReadonlyMap<string, LetBinding>;
 
 interface Size {
   readonly parts: number;

@@ -3,34 +3,34 @@
  * documentation. Reading gives plain data, its form, which anyone may plan, as often as needed, once the columns before it are known.
  */
 import { FUNCTIONS } from '../functions/table.ts';
-import { analyze, type Names } from './analysis.ts';
+import { analyze, type NameScope } from './analysis.ts';
 import { wrongType } from './arguments.ts';
 import { freeName, nameWithNumber } from './scope.ts';
-import type { Column, Node, Scope, Stage } from './tree.ts';
+import type { Column, ColumnScope, Node, QueryStage } from './tree.ts';
 import type { Parser } from '../syntax/parser.ts';
 import { EACH, nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
 
-export type Use = 'queries' | 'transforms';
+export type OperatorUse = 'queries' | 'transforms';
 
 export interface Operator<Form = unknown> {
   readonly names: readonly [string, ...string[]];
   readonly syntax: string;
   readonly doc: string;
   /** Where it works, when it does not in both. */
-  readonly only?: Use;
+  readonly only?: OperatorUse;
   /** It takes fields away: an event that cannot be taken apart must not leave in clear. */
   readonly hides?: true;
   /** Reads what follows the operator's name. */
-  read(parser: Parser, at: number, use: Use): Form;
+  read(parser: Parser, at: number, use: OperatorUse): Form;
   /** The stages of the form. */
-  plan(form: Form, names: Names): Result;
+  plan(form: Form, names: NameScope): OperatorResult;
 }
 
 /** An operator with the type of its form left to it. */
 export const operator = <Form>(each: Operator<Form>): Operator => each;
 
 /** One operator as it was read. */
-export interface Step {
+export interface OperatorStep {
   /** The name that it was called by. */
   readonly name: string;
   /** As it was written, and its offset in the whole text. */
@@ -40,10 +40,10 @@ export interface Step {
   readonly form: unknown;
 }
 
-export interface Result {
-  readonly stages: readonly Stage[];
+export interface OperatorResult {
+  readonly stages: readonly QueryStage[];
   /** The columns after it. */
-  readonly scope: Scope;
+  readonly scope: ColumnScope;
 }
 
 /** The name of the column that an expression makes when it is given none. `used` are taken. */
@@ -60,7 +60,7 @@ export function defaultName(expression: Expression, used: ReadonlySet<string>): 
 }
 
 /** Columns of a list of assignments, each named, the later of two with the same name kept. */
-export function columnsOf(assignments: readonly Assignment[], names: Names): Column[] {
+export function columnsOf(assignments: readonly Assignment[], names: NameScope): Column[] {
   const columns = new Map<string, Column>();
   for (const { name, value, text } of assignments) {
     const called = name ?? defaultName(value, new Set(columns.keys()));
@@ -75,7 +75,7 @@ export function columnsOf(assignments: readonly Assignment[], names: Names): Col
 }
 
 /** An expression that is a condition. */
-export function conditionOf(expression: Expression, names: Names): Node {
+export function conditionOf(expression: Expression, names: NameScope): Node {
   const node = analyze(expression, names);
   if (node.type !== 'bool' && node.type !== 'dynamic') throw wrongType(expression.at, 'a condition', node.type);
   return node;

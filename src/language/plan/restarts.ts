@@ -1,6 +1,14 @@
 /** row_number and row_cumsum that begin anew: a condition becomes the number of the part that each row is in, in columns before theirs. */
 import { FUNCTIONS } from '../functions/table.ts';
-import { constantNode, mapCalls, numberedName, type CallNode, type Column, type Node, type Stage } from './tree.ts';
+import {
+  constantNode,
+  mapCalls,
+  numberedName,
+  type CallNode,
+  type Column,
+  type Node,
+  type QueryStage,
+} from './tree.ts';
 
 const columnNode = (name: string): Node => ({ kind: 'column', type: 'int', name });
 const int = (value: bigint): Node => constantNode({ type: 'int', value });
@@ -13,9 +21,9 @@ const applyAt = (name: string, { at }: CallNode, args: readonly Node[]): Node =>
 
 export interface Restarted {
   /** Makes the parts, and leaves them out again. */
-  readonly before: readonly Stage[];
+  readonly before: readonly QueryStage[];
   readonly columns: readonly Column[];
-  readonly after: readonly Stage[];
+  readonly after: readonly QueryStage[];
 }
 
 const RESTARTING: ReadonlySet<string> = new Set(['row_number', 'row_cumsum']);

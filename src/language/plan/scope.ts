@@ -1,7 +1,7 @@
 /** The columns at a point of a query. Over events every name is a field; after project or summarize only the columns that those made. */
 import type { Expression } from '../syntax/tree.ts';
 import type { Type } from '../types.ts';
-import { matchesPattern, type Column, type JoinKind, type NamePattern, type Node, type Scope } from './tree.ts';
+import { matchesPattern, type Column, type ColumnScope, type JoinKind, type NamePattern, type Node } from './tree.ts';
 
 /** Types of the fields that the service adds to each stored event. */
 const STORED_TYPES: ReadonlyMap<string, Type> = new Map([
@@ -12,12 +12,18 @@ const STORED_TYPES: ReadonlyMap<string, Type> = new Map([
 ]);
 
 /** Where a query begins: the events of a dataset. */
-export const EVENTS: Scope = { open: true, columns: new Map(), known: STORED_TYPES, removed: [], kept: undefined };
+export const EVENTS: ColumnScope = {
+  open: true,
+  columns: new Map(),
+  known: STORED_TYPES,
+  removed: [],
+  kept: undefined,
+};
 /** Where a transform begins: one event on its way. */
-export const EVENT_ON_ITS_WAY: Scope = { ...EVENTS, known: new Map([['_time', 'datetime']]) };
+export const EVENT_ON_ITS_WAY: ColumnScope = { ...EVENTS, known: new Map([['_time', 'datetime']]) };
 
 /** Undefined when there is no such column. */
-export function typeOf(scope: Scope, name: string): Type | undefined {
+export function typeOf(scope: ColumnScope, name: string): Type | undefined {
   const type = scope.columns.get(name);
   if (type !== undefined || !scope.open || scope.removed.some((pattern) => matchesPattern(pattern, name))) return type;
   if (scope.kept && !scope.kept.some((pattern) => matchesPattern(pattern, name))) return undefined;
@@ -28,7 +34,7 @@ export function typeOf(scope: Scope, name: string): Type | undefined {
 export function leftOut(
   called: string,
   arg: Expression,
-  { scope, lets }: { readonly scope: Scope; readonly lets: Taken },
+  { scope, lets }: { readonly scope: ColumnScope; readonly lets: Taken },
 ): Node | undefined {
   if (called !== 'coalesce' || arg.kind !== 'name' || (scope.columns.size === 0 && !scope.open)) return undefined;
   const { name } = arg;
@@ -37,13 +43,13 @@ export function leftOut(
     : { kind: 'column', type: typeOf(EVENTS, name)!, name };
 }
 
-export function extended(scope: Scope, columns: readonly Column[]): Scope {
+export function extended(scope: ColumnScope, columns: readonly Column[]): ColumnScope {
   const names = new Set(columns.map(({ name }) => name));
   const kept = [...scope.columns].filter(([name]) => !names.has(name));
   return { ...scope, columns: new Map([...kept, ...columns.map(({ name, node }) => [name, node.type] as const)]) };
 }
 
-export const closed = (columns: readonly (readonly [string, Type])[]): Scope => ({
+export const closed = (columns: readonly (readonly [string, Type])[]): ColumnScope => ({
   open: false,
   columns: new Map(columns),
   known: new Map(),
@@ -52,7 +58,7 @@ export const closed = (columns: readonly (readonly [string, Type])[]): Scope => 
 });
 
 /** The columns of rows that are put one after the other; `inner`: those that all have. A name of several types is dynamic. */
-export function merged(scopes: readonly Scope[], inner: boolean): Scope {
+export function merged(scopes: readonly ColumnScope[], inner: boolean): ColumnScope {
   const names = new Set(scopes.flatMap(({ columns }) => [...columns.keys()]));
   const typeIn = (name: string): Type => {
     const types = new Set(scopes.flatMap((scope) => typeOf(scope, name) ?? []));
@@ -67,7 +73,7 @@ export function merged(scopes: readonly Scope[], inner: boolean): Scope {
 }
 
 /** The columns of two tables side by side; of two with the same name that of the right one is called name1. */
-export function joined(left: Scope, right: Scope, how: JoinKind, dropped: readonly string[]): Scope {
+export function joined(left: ColumnScope, right: ColumnScope, how: JoinKind, dropped: readonly string[]): ColumnScope {
   if (how === 'leftsemi' || how === 'leftanti') return flattened(left);
   if (how === 'rightsemi' || how === 'rightanti') return flattened(right);
   const columns = new Map(left.columns);
@@ -78,7 +84,7 @@ export function joined(left: Scope, right: Scope, how: JoinKind, dropped: readon
 }
 
 /** Events as rows with columns: `_time` is one of them. */
-const flattened = (scope: Scope): Scope =>
+const flattened = (scope: ColumnScope): ColumnScope =>
   scope.open ? { ...scope, known: new Map([['_time', typeOf(scope, '_time') ?? 'dynamic']]) } : scope;
 
 interface Taken {
@@ -93,12 +99,12 @@ export function nameWithNumber(name: string, taken: Taken): string {
   for (let n = 1; ; n++) if (!taken.has(`${name}${n}`)) return `${name}${n}`;
 }
 
-export const withColumn = (scope: Scope, name: string, type: Type): Scope => ({
+export const withColumn = (scope: ColumnScope, name: string, type: Type): ColumnScope => ({
   ...scope,
   columns: new Map([...scope.columns, [name, type]]),
 });
 
-export function without(scope: Scope, patterns: readonly NamePattern[]): Scope {
+export function without(scope: ColumnScope, patterns: readonly NamePattern[]): ColumnScope {
   const columns = new Map(
     [...scope.columns].filter(([name]) => !patterns.some((pattern) => matchesPattern(pattern, name))),
   );
@@ -106,7 +112,7 @@ export function without(scope: Scope, patterns: readonly NamePattern[]): Scope {
 }
 
 /** Only what matches one of the patterns is left. */
-export function keeping(scope: Scope, patterns: readonly NamePattern[]): Scope {
+export function keeping(scope: ColumnScope, patterns: readonly NamePattern[]): ColumnScope {
   const matches = (name: string): boolean => patterns.some((pattern) => matchesPattern(pattern, name));
   const columns = new Map([...scope.columns].filter(([name]) => matches(name)));
   // Fields that an earlier one removed stay out.

@@ -87,7 +87,7 @@ export type Aggregation =
       readonly info: AggregationInfo;
     };
 
-export interface Key extends Column {
+export interface GroupKey extends Column {
   /** When the key is a bin of `_time`: its width in ns, or that of `bin_auto`. */
   readonly binOfTime: bigint | 'auto' | undefined;
 }
@@ -106,7 +106,7 @@ export interface DatasetName {
   readonly at: number;
 }
 
-export type Source =
+export type QuerySource =
   | { readonly kind: 'datasets'; readonly names: readonly DatasetName[] }
   | {
       readonly kind: 'rows';
@@ -124,7 +124,7 @@ export type Source =
     };
 
 /** Which columns there are at a point of a query. */
-export interface Scope {
+export interface ColumnScope {
   /** Fields of events that no stage has named are there. */
   readonly open: boolean;
   readonly columns: ReadonlyMap<string, Type>;
@@ -138,10 +138,10 @@ export interface Scope {
 
 /** A whole query, or one inside another. */
 export interface Tree {
-  readonly source: Source;
-  readonly stages: readonly Stage[];
+  readonly source: QuerySource;
+  readonly stages: readonly QueryStage[];
   /** The columns of its rows. */
-  readonly scope: Scope;
+  readonly scope: ColumnScope;
   /** How many queries it is made of, itself included. */
   readonly weight: number;
 }
@@ -188,7 +188,7 @@ export interface NestedLevel {
   readonly desc: boolean;
 }
 
-export type Stage =
+export type QueryStage =
   | { readonly kind: 'where'; readonly condition: Node }
   /** `isVirtual`: the columns are virtual fields, whose places are in texts of their own. */
   | { readonly kind: 'extend'; readonly columns: readonly Column[]; readonly isVirtual?: true }
@@ -251,14 +251,14 @@ export type Stage =
   | { readonly kind: 'schema' }
   /** How the result wants to be drawn. */
   | { readonly kind: 'render'; readonly chart: string; readonly properties: Readonly<Record<string, string>> }
-  | { readonly kind: 'summarize'; readonly aggregations: readonly Aggregation[]; readonly keys: readonly Key[] }
+  | { readonly kind: 'summarize'; readonly aggregations: readonly Aggregation[]; readonly keys: readonly GroupKey[] }
   /** The same of the items of each row in mv-apply: what comes out are rows, no groups. */
-  | { readonly kind: 'fold'; readonly aggregations: readonly Aggregation[]; readonly keys: readonly Key[] }
+  | { readonly kind: 'fold'; readonly aggregations: readonly Aggregation[]; readonly keys: readonly GroupKey[] }
   | { readonly kind: 'sort'; readonly keys: readonly SortKey[] }
   /** For a series by time `count` counts groups, unless `exactly` that many rows are wanted. */
   | { readonly kind: 'limit'; readonly count: number; readonly exactly: boolean };
 
-export type SeriesStage = Stage & { readonly kind: 'series' };
+export type SeriesStage = QueryStage & { readonly kind: 'series' };
 
 /** A column under another name. */
 export interface Renamed {

@@ -9,9 +9,9 @@ import { Parser } from '../syntax/parser.ts';
 import { analyze } from './analysis.ts';
 import { boundedNode } from './lets.ts';
 import { EVENTS, extended } from './scope.ts';
-import { callsIn, type Column, type Node, type Stage } from './tree.ts';
+import { callsIn, type Column, type Node, type QueryStage } from './tree.ts';
 
-export interface VirtualField {
+export interface VirtualFieldSpec {
   readonly name: string;
   readonly expression: string;
 }
@@ -19,10 +19,10 @@ export interface VirtualField {
 /** An expression that cannot be: which virtual field it is of, and the place in its own text. */
 export class VirtualFieldError extends Error {
   override readonly name = 'VirtualFieldError';
-  readonly field: VirtualField;
+  readonly field: VirtualFieldSpec;
   readonly error: AplError;
 
-  constructor(field: VirtualField, error: AplError) {
+  constructor(field: VirtualFieldSpec, error: AplError) {
     super(`virtual field ${JSON.stringify(field.name)}: ${error.message}`);
     this.field = field;
     this.error = error;
@@ -30,12 +30,12 @@ export class VirtualFieldError extends Error {
 }
 
 /** Those of the fields that are wanted as columns, each with the expressions of those that it uses in place. Throws a `VirtualFieldError`. */
-export function virtualColumns(fields: readonly VirtualField[], isWanted: (name: string) => boolean): Column[] {
+export function virtualColumns(fields: readonly VirtualFieldSpec[], isWanted: (name: string) => boolean): Column[] {
   const byName = new Map(fields.map((field) => [field.name, field]));
   const columns = new Map<string, Column>();
   const making: string[] = [];
 
-  const make = (field: VirtualField): Column => {
+  const make = (field: VirtualFieldSpec): Column => {
     const known = columns.get(field.name);
     if (known) return known;
     making.push(field.name);
@@ -51,7 +51,7 @@ export function virtualColumns(fields: readonly VirtualField[], isWanted: (name:
     }
   };
 
-  const typed = ({ expression }: VirtualField): Node => {
+  const typed = ({ expression }: VirtualFieldSpec): Node => {
     const parser = new Parser(expression);
     const value = readExpression(parser);
     if (parser.token.kind !== 'end') throw parser.unexpected('the end of the expression');
@@ -115,5 +115,5 @@ export const isNamed = (name: string, { fields, prefixes }: Named): boolean =>
   fields.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
 
 /** The stages that put the columns beside the fields of an event. */
-export const virtualStages = (columns: readonly Column[]): Stage[] =>
+export const virtualStages = (columns: readonly Column[]): QueryStage[] =>
   columns.map((column) => ({ kind: 'extend', columns: [column], isVirtual: true }));

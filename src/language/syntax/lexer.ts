@@ -7,7 +7,7 @@ import type { AplError } from './apl-error.ts';
 import { syntaxError } from './apl-error.ts';
 import { readSpanText } from './literals.ts';
 
-export type Token =
+export type SyntaxToken =
   | { readonly kind: 'name'; readonly text: string; readonly at: number; readonly end: number }
   | {
       readonly kind: 'string';
@@ -53,7 +53,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** The token at `from`, or the first after blanks and comments. Throws an `AplError`. */
-export function tokenAt(text: string, from: number): Token {
+export function tokenAt(text: string, from: number): SyntaxToken {
   const at = from + (match(BLANK, text, from)?.length ?? 0);
   if (at >= text.length) return { kind: 'end', text: '', at, end: at };
 
@@ -79,7 +79,7 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
   return pattern.exec(text)?.[0];
 }
 
-function numberAt(text: string, at: number, number: string): Token {
+function numberAt(text: string, at: number, number: string): SyntaxToken {
   const end = at + number.length;
   const unit = number.startsWith('0x') || number.startsWith('0X') ? undefined : match(UNIT, text, end);
   if (unit !== undefined) {

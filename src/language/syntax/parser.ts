@@ -5,7 +5,7 @@
 import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_NODES } from '../limits.ts';
 import { otherSign } from '../other-names.ts';
 import { AplError, attempt, syntaxError } from './apl-error.ts';
-import { tokenAt, type Token } from './lexer.ts';
+import { tokenAt, type SyntaxToken } from './lexer.ts';
 import { readSpanText } from './literals.ts';
 import { nameOf, partsOf, type Expression, type Pipeline } from './tree.ts';
 
@@ -34,7 +34,7 @@ export class Parser {
   subqueries: Subqueries | undefined;
   /** In search, `field: "term"` is an expression. */
   hasFieldTerms = false;
-  token: Token;
+  token: SyntaxToken;
   /** Where the token before ended. */
   end = 0;
   /** Names that were read as those of fields, with their first place; and the prefixes of `name*`. */
@@ -57,7 +57,7 @@ export class Parser {
   }
 
   /** Takes the current token and goes on to the next. */
-  take(): Token {
+  take(): SyntaxToken {
     const { token } = this;
     this.end = token.end;
     this.token = tokenAt(this.text, token.end);
@@ -87,7 +87,7 @@ export class Parser {
     throw this.unexpected(`${wanted} out of ${[...words].join(', ')}`);
   }
 
-  expect(text: string, where: string): Token {
+  expect(text: string, where: string): SyntaxToken {
     if (!this.is(text)) throw this.unexpected(`${JSON.stringify(text)} ${where}`);
     return this.take();
   }

@@ -1,16 +1,16 @@
 /** A query that is still being written, up to the caret: read by the parser itself, which says how the text may go on. */
 import { findAggregate } from '../functions/table.ts';
 import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../limits.ts';
-import type { Step } from '../plan/operator.ts';
+import type { OperatorStep } from '../plan/operator.ts';
 import { closed, EVENTS } from '../plan/scope.ts';
-import type { Scope } from '../plan/tree.ts';
+import type { ColumnScope } from '../plan/tree.ts';
 import { AplError, attempt } from '../syntax/apl-error.ts';
 import { begin, letsOf, plainEvents, planner, planStep, readStep } from './query-text.ts';
 import { readLets } from './let-text.ts';
 import { planSource } from './source-plan.ts';
-import { readSource, type PipelineText, type Reading } from './sources.ts';
+import { readSource, type PipelineText, type QueryReading } from './sources.ts';
 
-export interface Draft {
+export interface QueryDraft {
   /** Words, signs and `WANTED` that may follow. */
   readonly wanted: ReadonlySet<string>;
   /** An aggregation may follow. */
@@ -19,11 +19,11 @@ export interface Draft {
   readonly tables: readonly string[];
   readonly values: readonly string[];
   /** The columns before the operator that is being written. */
-  readonly scope: () => Scope;
+  readonly scope: () => ColumnScope;
 }
 
 /** Undefined where nothing may follow: inside of a text or comment, or after an unreadable part. */
-export function readDraft(text: string): Draft | undefined {
+export function readDraft(text: string): QueryDraft | undefined {
   const reading = attempt(() => begin(text));
   if (text.length > SERVICE_QUERY_TEXT || reading instanceof AplError) return undefined;
   readTolerantly(reading);
@@ -44,9 +44,9 @@ const SIGNS = ['|', ';'];
 const ANY_EVENTS = { kind: 'dataset', name: { text: '*', at: 0 } } as const;
 
 /** Goes on after each wrong statement and operator, as if it were not there. */
-function readTolerantly(reading: Reading): void {
+function readTolerantly(reading: QueryReading): void {
   const { parser, unfinished, lets } = reading;
-  let steps: Step[] = [];
+  let steps: OperatorStep[] = [];
   const readNext = (isFirst: boolean): void => {
     if (isFirst || parser.is(';')) {
       readLets(parser, reading, lets);
@@ -67,11 +67,11 @@ function readTolerantly(reading: Reading): void {
 }
 
 /** Each query that is not at its end begins with its own source, or with the rows of the one around it. */
-function scopeOf({ lets: texts, unfinished, parser }: Reading): Scope {
+function scopeOf({ lets: texts, unfinished, parser }: QueryReading): ColumnScope {
   const plan = planner(plainEvents);
   const found = attempt(() => letsOf(texts, new Map(), plan));
   const names = { lets: found instanceof AplError ? new Map() : found, plan, eventsOf: plainEvents };
-  const behind = (scope: Scope, { source, steps, at }: PipelineText): Scope => {
+  const behind = (scope: ColumnScope, { source, steps, at }: PipelineText): ColumnScope => {
     const first = source.kind === 'none' ? scope : attempt(() => planSource(source, { ...names, scope }, at).scope);
     return steps.reduce(
       (before, step) => {

@@ -1,6 +1,6 @@
 /** A query's text, read: `let` statements, where the rows come from, and what the pipes lead through. `planOf` makes the typed tree of it. */
 import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../limits.ts';
-import type { Result, Step, Use } from '../plan/operator.ts';
+import type { OperatorResult, OperatorStep, OperatorUse } from '../plan/operator.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../operators/table.ts';
 import { unionOf } from '../operators/union/spec.ts';
 import { planSource } from './source-plan.ts';
@@ -11,19 +11,19 @@ import { meaningError, syntaxError } from '../syntax/apl-error.ts';
 import { Parser, quoteToken, WANTED } from '../syntax/parser.ts';
 import type { Pipeline } from '../syntax/tree.ts';
 import type { Constant } from '../types.ts';
-import { bindLets, type Names } from '../plan/analysis.ts';
+import { bindLets, type NameScope } from '../plan/analysis.ts';
 import { boundedTree, queriesIn, type Lets, type LetText } from '../plan/lets.ts';
 import { virtualStages, type Named } from '../plan/virtual.ts';
 import { readLets } from './let-text.ts';
-import { Reading, readSource, tableText, type PipelineText, type SourceText } from './sources.ts';
+import { QueryReading, readSource, tableText, type PipelineText, type SourceText } from './sources.ts';
 import { closed, EVENTS, extended } from '../plan/scope.ts';
 import {
   constantNode,
   type Column,
+  type ColumnScope,
   type DatasetName,
   type Node,
-  type Scope,
-  type Stage,
+  type QueryStage,
   type Tree,
 } from '../plan/tree.ts';
 
@@ -87,9 +87,9 @@ function notBehindQuery({ source, steps }: PipelineText, parser: Parser): AplErr
 }
 
 /** A text of which nothing is read yet. */
-export function begin(text: string): Reading {
+export function begin(text: string): QueryReading {
   const parser = new Parser(text);
-  const reading = new Reading(parser);
+  const reading = new QueryReading(parser);
   parser.subqueries = {
     begins: () => reading.begins(),
     read: () => readPipeline(reading),
@@ -100,11 +100,11 @@ export function begin(text: string): Reading {
 }
 
 /** Without a source operators alone, in parentheses: `where a > 1 | extend b = a`. */
-function readPipeline(reading: Reading, hasSource = true): PipelineText {
+function readPipeline(reading: QueryReading, hasSource = true): PipelineText {
   const { parser, unfinished } = reading;
   const { at } = parser.token;
   const source: SourceText = hasSource ? readSource(reading) : { kind: 'none' };
-  const steps: Step[] = [];
+  const steps: OperatorStep[] = [];
   unfinished.push({ at, source, steps });
   for (let goesOn = !hasSource || parser.accept('|'); goesOn; goesOn = parser.accept('|')) {
     if (steps.length === SERVICE_QUERY_STAGES)
@@ -140,7 +140,7 @@ export function operatorWordAt({ text, token }: Pick<Parser, 'text' | 'token'>):
 }
 
 /** One operator. `use`: what the text is, which decides on the operators that it may have. */
-export function readStep(parser: Parser, use: Use): Step {
+export function readStep(parser: Parser, use: OperatorUse): OperatorStep {
   const { token } = parser;
   const whole = operatorWordAt(parser);
   if (whole === undefined || token.kind !== 'name') throw parser.unexpected(WANTED.operator);
@@ -167,9 +167,10 @@ export function readStep(parser: Parser, use: Use): Step {
 }
 
 /** The stages of an operator, once the columns before it are known. */
-export const planStep = ({ name, form }: Step, names: Names): Result => OPERATORS_BY_NAME.get(name)!.plan(form, names);
+export const planStep = ({ name, form }: OperatorStep, names: NameScope): OperatorResult =>
+  OPERATORS_BY_NAME.get(name)!.plan(form, names);
 
-const operatorNames = (use: Use): string =>
+const operatorNames = (use: OperatorUse): string =>
   QUERY_OPERATORS.filter(({ only }) => only === undefined || only === use)
     .map(({ names }) => names[0])
     .join(', ');
@@ -184,7 +185,7 @@ export function planOf(query: QueryText, variables: ReadonlyMap<string, Constant
 export function letsOf(
   texts: readonly LetText[],
   variables: ReadonlyMap<string, Constant>,
-  plan?: Names['plan'],
+  plan?: NameScope['plan'],
 ): Lets {
   const given = new Map<string, Node>(
     [...variables].map(([name, constant]) => [name, constantNode(constant)] as const),
@@ -218,14 +219,14 @@ export function eventsWith(name: DatasetName, found: readonly VirtualEvents[], o
   return unionOf(first!, rest, false, undefined, name.at);
 }
 
-export function planner(eventsOf: (name: DatasetName) => Tree): NonNullable<Names['plan']> {
-  const plan = (pipeline: Pipeline, lets: Lets, before?: Scope): Tree => {
+export function planner(eventsOf: (name: DatasetName) => Tree): NonNullable<NameScope['plan']> {
+  const plan = (pipeline: Pipeline, lets: Lets, before?: ColumnScope): Tree => {
     const { source, steps, at } = pipeline as PipelineText;
     const first = before
       ? { ...plainEvents(), scope: before }
       : planSource(source, { scope: closed([]), lets, plan, eventsOf }, at);
     let { scope, weight } = first;
-    const stages: Stage[] = [...first.stages];
+    const stages: QueryStage[] = [...first.stages];
     for (const step of steps) {
       const result = planStep(step, { scope, lets, plan, eventsOf });
       ({ scope } = result);
@@ -241,7 +242,7 @@ export function planner(eventsOf: (name: DatasetName) => Tree): NonNullable<Name
 }
 
 /** Counts the queries in a stage. */
-function weightOf(stage: Stage): number {
+function weightOf(stage: QueryStage): number {
   switch (stage.kind) {
     case 'join':
       return stage.right.weight;

@@ -1,11 +1,11 @@
 /** The rows that a query begins with, once names have a meaning. Throws an `AplError`. */
 import { searched } from '../operators/search/spec.ts';
 import { unionOf } from '../operators/union/spec.ts';
-import { analyze, argumentsOf, type Names } from '../plan/analysis.ts';
+import { analyze, argumentsOf, type NameScope } from '../plan/analysis.ts';
 import { wrongType } from '../plan/arguments.ts';
 import { columnsOf } from '../plan/operator.ts';
 import { closed } from '../plan/scope.ts';
-import type { Node, Source, Tree } from '../plan/tree.ts';
+import type { Node, QuerySource, Tree } from '../plan/tree.ts';
 import { meaningError, syntaxError } from '../syntax/apl-error.ts';
 import type { Expression, Pipeline } from '../syntax/tree.ts';
 import { TYPE_WORDS, type Constant, type Type } from '../types.ts';
@@ -13,7 +13,7 @@ import type { SourceText } from './sources.ts';
 
 type SourceOf<Kind extends SourceText['kind']> = SourceText & { readonly kind: Kind };
 
-export function planSource(source: SourceText, names: Names, at: number): Tree {
+export function planSource(source: SourceText, names: NameScope, at: number): Tree {
   switch (source.kind) {
     case 'dataset':
       return names.eventsOf!(source.name);
@@ -57,7 +57,7 @@ function united(
   inner: boolean,
   source: string | undefined,
   at: number,
-  names: Names,
+  names: NameScope,
   more: readonly Tree[] = [],
 ): Tree {
   const [first, ...others] = tables.map((table) => names.plan!(table, names.lets));
@@ -65,7 +65,7 @@ function united(
 }
 
 /** The rows of the views that `let` made, under their names. */
-function viewsOf(names: Names, at: number): Tree[] {
+function viewsOf(names: NameScope, at: number): Tree[] {
   return [...names.lets].flatMap(([name, bound]) => {
     if (bound.kind !== 'function' || !bound.isView || !('pipeline' in bound.body)) return [];
     const tree = names.plan!(bound.body.pipeline, argumentsOf(bound, name, [], at, names));
@@ -73,7 +73,7 @@ function viewsOf(names: Names, at: number): Tree[] {
   });
 }
 
-function letTable({ name, args, at }: SourceOf<'let'>, names: Names): Tree {
+function letTable({ name, args, at }: SourceOf<'let'>, names: NameScope): Tree {
   const bound = names.lets.get(name);
   if (bound?.kind === 'table' && !args) return bound.tree;
   if (bound?.kind !== 'function' || !('pipeline' in bound.body) || !args)
@@ -81,14 +81,14 @@ function letTable({ name, args, at }: SourceOf<'let'>, names: Names): Tree {
   return names.plan!(bound.body.pipeline, argumentsOf(bound, name, args, at, names));
 }
 
-const rowsOf = (source: Source, columns: readonly (readonly [string, Type])[]): Tree => ({
+const rowsOf = (source: QuerySource, columns: readonly (readonly [string, Type])[]): Tree => ({
   source,
   stages: [],
   scope: closed(columns),
   weight: 1,
 });
 
-function ranged({ name, from, to, step }: SourceOf<'range'>, names: Names): Tree {
+function ranged({ name, from, to, step }: SourceOf<'range'>, names: NameScope): Tree {
   const [first, last, by] = [from, to, step].map((each) => analyze(each, { ...names, scope: closed([]) })) as [
     Node,
     Node,
@@ -108,7 +108,7 @@ function ranged({ name, from, to, step }: SourceOf<'range'>, names: Names): Tree
   return rowsOf({ kind: 'range', name, type, from: first, to: last, step: by }, [[name, type]]);
 }
 
-function tabled({ columns, values }: SourceOf<'datatable'>, names: Names): Tree {
+function tabled({ columns, values }: SourceOf<'datatable'>, names: NameScope): Tree {
   const constants = values.map((value, n) => cellOf(value, columns[n % columns.length]![1], names));
   const rows = Array.from({ length: values.length / columns.length }, (_, row) =>
     constants.slice(row * columns.length, (row + 1) * columns.length),
@@ -116,7 +116,7 @@ function tabled({ columns, values }: SourceOf<'datatable'>, names: Names): Tree 
   return rowsOf({ kind: 'rows', columns, rows }, columns);
 }
 
-function cellOf(value: Expression, type: Type, names: Names): Constant {
+function cellOf(value: Expression, type: Type, names: NameScope): Constant {
   const node = analyze(value, { ...names, scope: closed([]) });
   if (node.kind !== 'constant') throw meaningError(value.at, 'datatable wants literals');
   const { constant } = node;

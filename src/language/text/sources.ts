@@ -3,7 +3,7 @@ import { SERVICE_QUERY_MADE_ROWS } from '../limits.ts';
 import { readSearch, readSearchKind, type SearchText } from '../operators/search/spec.ts';
 import { readUnion, type UnionText } from '../operators/union/spec.ts';
 import type { LetText } from '../plan/lets.ts';
-import type { Step } from '../plan/operator.ts';
+import type { OperatorStep } from '../plan/operator.ts';
 import type { DatasetName } from '../plan/tree.ts';
 import { meaningError, syntaxError } from '../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readExpression, readTypeName } from '../syntax/expressions.ts';
@@ -51,7 +51,7 @@ export type SourceText =
 /** A query as it was read: where its rows come from, and its operators. All of it is plain data. */
 export interface PipelineText extends Pipeline {
   readonly source: SourceText;
-  readonly steps: readonly Step[];
+  readonly steps: readonly OperatorStep[];
 }
 
 const QUOTED = String.raw`\[\s*(?:'[^'\n]*'|"[^"\n]*")\s*\]`;
@@ -67,7 +67,7 @@ const OPEN = /(?:\(\s*)*/y;
 const NAME = /[A-Za-z0-9_*][A-Za-z0-9_.*-]*/y;
 
 /** A text while it is read: the datasets that it names, and which names are tables. */
-export class Reading implements TableNames {
+export class QueryReading implements TableNames {
   readonly parser: Parser;
   readonly datasets: DatasetName[] = [];
   /** Options of `set`. */
@@ -113,7 +113,7 @@ export class Reading implements TableNames {
   }
 }
 
-export function readSource(reading: Reading): SourceText {
+export function readSource(reading: QueryReading): SourceText {
   const { parser } = reading;
   const { at } = parser.token;
   if (parser.accept('print')) return readPrint(parser);
@@ -140,12 +140,12 @@ function isPiped({ text, token }: Parser): boolean {
 }
 
 /** A dataset, a table of `let`, or a query in parentheses. */
-export function tableText(reading: Reading): PipelineText {
+export function tableText(reading: QueryReading): PipelineText {
   const { at } = reading.parser.token;
   return { at, source: readTable(reading), steps: [] };
 }
 
-function readTable(reading: Reading): SourceText {
+function readTable(reading: QueryReading): SourceText {
   const { parser } = reading;
   const { token, text } = parser;
   if (parser.accept('(')) {
@@ -245,7 +245,7 @@ function readDatatable(parser: Parser): SourceText {
 }
 
 /** `search "term"`, or `search in (a, b) "term"`: over datasets, with the name of each in `$table`. */
-function readSearchEverywhere(reading: Reading, at: number): SourceText {
+function readSearchEverywhere(reading: QueryReading, at: number): SourceText {
   const { parser } = reading;
   let tables: Pipeline[];
   const isEverywhere = !parser.is('in');

@@ -6,17 +6,17 @@ import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../limits.ts';
 import { AplError, attempt, meaningError, syntaxError } from '../syntax/apl-error.ts';
 import { Parser } from '../syntax/parser.ts';
 import { OPERATORS_BY_NAME } from '../operators/table.ts';
-import type { Step } from '../plan/operator.ts';
+import type { OperatorStep } from '../plan/operator.ts';
 import { readLets } from './let-text.ts';
 import { letsOf, operatorWordAt, planStep, readStep } from './query-text.ts';
 import { EVENT_ON_ITS_WAY } from '../plan/scope.ts';
-import type { Scope } from '../plan/tree.ts';
-import type { Stage } from '../plan/tree.ts';
+import type { ColumnScope } from '../plan/tree.ts';
+import type { QueryStage } from '../plan/tree.ts';
 
-export interface TransformStep extends Step {
-  readonly stages: readonly Stage[];
+export interface TransformStep extends OperatorStep {
+  readonly stages: readonly QueryStage[];
   /** The columns before it. */
-  readonly scope: Scope;
+  readonly scope: ColumnScope;
 }
 
 export interface TransformText {

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatTime } from '../../core/time/time-text.ts';
-import type { Stage, Tree } from '../../language/plan/tree.ts';
+import type { QueryStage, Tree } from '../../language/plan/tree.ts';
 import { planOf, readQuery } from '../../language/text/query-text.ts';
 import type { Catalog, DatasetRecord } from '../datasets/catalog.ts';
 import type { Trimmer } from '../datasets/trim.ts';
@@ -47,7 +47,7 @@ interface DeleteRequest {
 }
 
 /** Rows need only their times and ids. */
-const ONLY_TIME: Stage = {
+const ONLY_TIME: QueryStage = {
   kind: 'project',
   columns: [{ name: '_time', node: { kind: 'column', type: 'datetime', name: '_time' } }],
 };

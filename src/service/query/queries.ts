@@ -28,7 +28,7 @@ import { isLongQuery, type QueryTurns } from './turns.ts';
 import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
 import { autoStep } from './plan/times.ts';
 import { namedIn, virtualOf, type ColumnsOf } from './source/virtual-events.ts';
-import type { Column, Stage, Tree } from '../../language/plan/tree.ts';
+import type { Column, QueryStage, Tree } from '../../language/plan/tree.ts';
 import { isNamed, VirtualFieldError } from '../../language/plan/virtual.ts';
 
 /** A request for a query: of what it asks, and what it is answered with. */
@@ -281,7 +281,7 @@ function stagesOf(
   { range, step }: ReturnType<typeof legacyFrameOf>,
   dataRange: bigint,
   columns: readonly Column[],
-): Stage[] {
+): QueryStage[] {
   try {
     return legacyStages(body, { now: range.now, step: step ?? autoStep(dataRange), range: dataRange, columns });
   } catch (error) {

@@ -3,13 +3,13 @@
  * spaces). Objects follow the rules of splice.ts; a list of another length is printed anew.
  */
 import { writeJson } from '../../json/numbers.ts';
-import { isObject, type JsonObject, type Value } from '../rows/values/value.ts';
+import { isObject, type JsonObject, type RowValue } from '../rows/values/value.ts';
 import { itemsOf, Members } from '../../json/members.ts';
 import { itemsPath } from '../rows/values/paths.ts';
 import { type Edit, spliced } from '../../json/splice.ts';
 
 /** The text of a value that has come from elsewhere in the event; undefined for any other. Paths have dots. */
-export type PrintJson = (path: string, value: Value) => string | undefined;
+export type PrintJson = (path: string, value: RowValue) => string | undefined;
 
 const NOWHERE: PrintJson = () => undefined;
 
@@ -18,8 +18,8 @@ export function editedJson(
   bytes: Buffer,
   from: number,
   to: number,
-  before: Value | undefined,
-  after: Value,
+  before: RowValue | undefined,
+  after: RowValue,
   path = '',
   print: PrintJson = NOWHERE,
 ): string {
@@ -33,7 +33,7 @@ export function editedJson(
 }
 
 /** A number that no double holds, such as `1e400`, is null once JavaScript printed it. */
-const isSame = (before: Value | undefined, after: Value): boolean =>
+const isSame = (before: RowValue | undefined, after: RowValue): boolean =>
   before === after || (after === null && typeof before === 'number' && !Number.isFinite(before));
 
 function editedObject(
@@ -70,8 +70,8 @@ function editedObject(
 function editOf(
   { bytes, valueFrom, valueTo }: Members,
   n: number,
-  before: Value | undefined,
-  after: Value | undefined,
+  before: RowValue | undefined,
+  after: RowValue | undefined,
   path: string,
   print: PrintJson,
 ): Edit {
@@ -86,8 +86,8 @@ function editedList(
   bytes: Buffer,
   from: number,
   to: number,
-  before: readonly Value[],
-  after: readonly Value[],
+  before: readonly RowValue[],
+  after: readonly RowValue[],
   path: string,
   print: PrintJson,
 ): string {

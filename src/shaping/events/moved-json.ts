@@ -3,14 +3,14 @@ import { itemsOf, Members } from '../../json/members.ts';
 import { writeJson } from '../../json/numbers.ts';
 import type { Moves } from '../rows/moves.ts';
 import { splitsOf } from '../rows/values/paths.ts';
-import { canonical, isObject, settledValue, type Value } from '../rows/values/value.ts';
+import { canonical, isObject, settledValue, type RowValue } from '../rows/values/value.ts';
 import { editedJson, type PrintJson } from './edited-json.ts';
 
 /** A value of the event, and where its text is. */
 export interface FoundValue {
   readonly from: number;
   readonly to: number;
-  readonly value: Value;
+  readonly value: RowValue;
 }
 
 /** The current event. */
@@ -43,7 +43,7 @@ export class MovedJson {
   }
 
   /** The value's text; `own`: what stood there before. Undefined for a number that no double holds and the event does not have. */
-  json(name: string, value: Value, own: FoundValue | undefined): string | undefined {
+  json(name: string, value: RowValue, own: FoundValue | undefined): string | undefined {
     const { bytes } = this.#event;
     const print = this.#moves.names.has(name) ? this.#print : undefined;
     if (own) return editedJson(bytes, own.from, own.to, own.value, value, name, print);
@@ -54,7 +54,7 @@ export class MovedJson {
   }
 
   /** The text of an object or list that was changed since it was moved. */
-  #edited(path: string, value: Value): string | undefined {
+  #edited(path: string, value: RowValue): string | undefined {
     if (typeof value !== 'object') return undefined;
     for (const source of this.#sourcesOf(path)) {
       const isAlike = isObject(value) ? isObject(source.value) : Array.isArray(value) && Array.isArray(source.value);
@@ -63,7 +63,7 @@ export class MovedJson {
     return undefined;
   }
 
-  #exact(path: string, value: Value): string | undefined {
+  #exact(path: string, value: RowValue): string | undefined {
     for (const source of this.#sourcesOf(path)) if (isSame(source.value, value)) return this.#textOf(source);
     return undefined;
   }
@@ -98,7 +98,7 @@ export class MovedJson {
     const { places } = this.#items;
     const first = index ?? this.#row;
     const end = index === undefined ? first + MOST_LEFT_OUT : first + 1;
-    for (let n = first; n < Math.min(end, places.length); n++) yield { ...places[n]!, value: value[n] as Value };
+    for (let n = first; n < Math.min(end, places.length); n++) yield { ...places[n]!, value: value[n] as RowValue };
   }
 
   *#inside({ from, value }: FoundValue, name: string): Generator<FoundValue> {
@@ -121,7 +121,7 @@ export class MovedJson {
 }
 
 /** As an expression gives the value, or as it is. */
-function isSame(before: Value, now: Value): boolean {
+function isSame(before: RowValue, now: RowValue): boolean {
   if (before === now) return true;
   const given = settledValue(canonical(before));
   return given !== undefined && given === settledValue(canonical(now));

@@ -5,7 +5,7 @@ import { type Members, readString } from '../../json/members.ts';
 import { NameIndex } from '../events/name-index.ts';
 import { type Edit, writeSplicedLine } from '../../json/splice.ts';
 import type { RowProgram } from '../rows/program.ts';
-import { parseJson, type Row, type Value } from '../rows/values/value.ts';
+import { parseJson, type EventRow, type RowValue } from '../rows/values/value.ts';
 
 const QUOTE = 0x22;
 const ZERO = 0x30;
@@ -22,7 +22,7 @@ export class FewFields {
   /** By slot: it may be changed. */
   readonly #isWritten: readonly boolean[];
   /** By slot: the value before, undefined where the event has none. */
-  readonly #before: (Value | undefined)[];
+  readonly #before: (RowValue | undefined)[];
   /** By slot: the member that counts, undefined where the event has none. */
   readonly #lastOf: (number | undefined)[];
   /** By member: its slot. */
@@ -43,8 +43,8 @@ export class FewFields {
     this.#lastOf = this.#index.names.map(() => undefined);
   }
 
-  read(): Row {
-    const row: Row = new Map();
+  read(): EventRow {
+    const row: EventRow = new Map();
     const members = this.#members;
     const { names } = this.#index;
     this.#before.fill(undefined);
@@ -65,7 +65,7 @@ export class FewFields {
   }
 
   /** Writes the event as the row says, the `n`th of its siblings; false where nothing of it changed. */
-  write(row: Row, n: number, out: ByteWriter): boolean {
+  write(row: EventRow, n: number, out: ByteWriter): boolean {
     const { names } = this.#index;
     this.#moved.begin(n);
     const changes = this.#changes.fill(undefined);
@@ -99,7 +99,7 @@ export class FewFields {
   }
 
   /** Members that the event did not have, in the order of the row. */
-  #addedOf(row: Row): (readonly [name: string, json: string])[] {
+  #addedOf(row: EventRow): (readonly [name: string, json: string])[] {
     const added: [string, string][] = [];
     for (const [name, value] of row) {
       const slot = this.#index.names.indexOf(name);
@@ -129,14 +129,14 @@ export function createMovedJson(
 export function foundIn(
   { valueFrom, valueTo }: Members,
   member: number | undefined,
-  value: Value | undefined,
+  value: RowValue | undefined,
 ): FoundValue | undefined {
   return member === undefined || value === undefined
     ? undefined
     : { from: valueFrom[member]!, to: valueTo[member]!, value };
 }
 
-export function valueOf(members: Members, member: number): Value {
+export function valueOf(members: Members, member: number): RowValue {
   const { bytes, valueFrom, valueTo } = members;
   const [from, to] = [valueFrom[member]!, valueTo[member]!];
   if (bytes[from] === QUOTE) return readString(bytes, from, to);

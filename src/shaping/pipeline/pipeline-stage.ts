@@ -12,11 +12,11 @@ import { type ResultMember, writeEvent } from '../events/write-event.ts';
 import type { RowContext } from '../rows/call/context.ts';
 import type { RowProgram } from '../rows/program.ts';
 import { TransformError } from '../rows/transform-error.ts';
-import type { Row, Value } from '../rows/values/value.ts';
+import type { EventRow, RowValue } from '../rows/values/value.ts';
 import { createByteShaping } from '../bytes/byte-shaping.ts';
 import { createMovedJson, FewFields, foundIn, valueOf } from './few-fields.ts';
 import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stages/stage-output.ts';
-import type { EventList, Stage, StageContext } from '../stages/stage.ts';
+import type { EventList, ShapingStage, StageContext } from '../stages/stage.ts';
 
 export interface PipelineStageOptions extends StageOutputOptions {
   readonly program: RowProgram;
@@ -30,7 +30,7 @@ export interface PipelineStageOptions extends StageOutputOptions {
 
 const CUT_OBJECT = 'the text is a cut line or invalid JSON, so that no field in it can be hidden';
 
-export function createPipelineStage(options: PipelineStageOptions): Stage {
+export function createPipelineStage(options: PipelineStageOptions): ShapingStage {
   const { program, text, env, onError, only } = options;
   const { reads, writes } = program;
   const out = new StageOutput({ ...options, routes: program.datasetOf !== undefined });
@@ -47,12 +47,12 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
   let hasOthers = false;
   /** For the current event, by name: the member that counts, and its value. */
   const lastOf = new Map<string, number>();
-  let before: ReadonlyMap<string, Value> = new Map();
+  let before: ReadonlyMap<string, RowValue> = new Map();
 
-  const rowOf = (): Row => {
+  const rowOf = (): EventRow => {
     hasOthers = false;
     if (few) return few.read();
-    const row: Row = new Map();
+    const row: EventRow = new Map();
     lastOf.clear();
     for (let n = 0; n < members.count; n++) {
       if (needed && needed.slotOf(members, n) < 0) {
@@ -70,7 +70,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
   const moved = createMovedJson(program.moves, members, find);
 
   /** The members of a row that the pipeline may have changed; undefined where all of them are as they were. */
-  const resultOf = (row: Row, sibling: number): ResultMember[] | undefined => {
+  const resultOf = (row: EventRow, sibling: number): ResultMember[] | undefined => {
     moved.begin(sibling);
     const result: ResultMember[] = [];
     let isChanged = false;
@@ -98,7 +98,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     const row = rowOf();
     if (!few) before = new Map(row);
     const asked = new EventContext(context, origin, list.subs[n]!, env);
-    let rows: Row[];
+    let rows: EventRow[];
     try {
       rows = program.run(row, asked);
     } catch (error) {

@@ -3,12 +3,12 @@
  * another kind, or reads at most a fixed number of characters ahead.
  */
 
-export interface Span {
+export interface DetectedSpan {
   readonly start: number;
   readonly end: number;
 }
 
-export type Detector = (text: string) => Iterable<Span>;
+export type Detector = (text: string) => Iterable<DetectedSpan>;
 
 /** Every match of the pattern, or of its group `secret`. The flags need g and, with the group, d. */
 export const matching = (pattern: RegExp, accept: (match: string) => boolean = () => true): Detector =>
@@ -25,7 +25,7 @@ export const either = (...detectors: readonly Detector[]): Detector =>
   };
 
 /** The text with each span replaced; of overlapping ones the first. */
-export function replaceSpans(text: string, spans: Iterable<Span>, by: string): string {
+export function replaceSpans(text: string, spans: Iterable<DetectedSpan>, by: string): string {
   let result = '';
   let done = 0;
   for (const { start, end } of [...spans].sort((a, b) => a.start - b.start || b.end - a.end)) {

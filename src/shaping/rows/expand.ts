@@ -1,14 +1,14 @@
 /** mv-expand: siblings of a row, one for each item of an array or object. */
 import { TRANSFORM_EXPANDED_ROWS } from '../limits.ts';
-import type { Stage } from '../../language/plan/tree.ts';
+import type { QueryStage } from '../../language/plan/tree.ts';
 import type { Of } from './call/call.ts';
 import { compile } from './expressions.ts';
 import { fieldWriter, removeFields } from './values/paths.ts';
-import { canonical, isObject, type Row, type Value } from './values/value.ts';
+import { canonical, isObject, type EventRow, type RowValue } from './values/value.ts';
 
-type Expand = Stage & { readonly kind: 'expand' };
+type Expand = QueryStage & { readonly kind: 'expand' };
 
-export function expand({ columns, index, limit, items }: Expand): Of<Row[]> {
+export function expand({ columns, index, limit, items }: Expand): Of<EventRow[]> {
   const parts = columns.map(({ name, node }) => ({
     value: compile(node),
     write: fieldWriter(name),
@@ -23,7 +23,7 @@ export function expand({ columns, index, limit, items }: Expand): Of<Row[]> {
     if (count > TRANSFORM_EXPANDED_ROWS)
       throw new RangeError(`the array has more than ${TRANSFORM_EXPANDED_ROWS} items; set a limit`);
     return Array.from({ length: count }, (_, n) => {
-      const row: Row = new Map(scope.row);
+      const row: EventRow = new Map(scope.row);
       for (const [m, { write, pattern }] of parts.entries()) {
         const item = itemAt(values[m]!, n);
         if (item === null) removeFields(row, pattern);
@@ -36,13 +36,13 @@ export function expand({ columns, index, limit, items }: Expand): Of<Row[]> {
 }
 
 /** The keys of an object as items; anything else stays as it is. */
-function itemsOf(value: Value, items: Expand['items']): Value {
+function itemsOf(value: RowValue, items: Expand['items']): RowValue {
   if (!isObject(value)) return value;
   return Object.entries(value).map(([key, inside]) => (items === 'bag' ? { [key]: inside } : [key, inside]));
 }
 
 /** A value that is not an array counts in the first row alone. */
-function itemAt(value: Value, n: number): Value {
-  if (Array.isArray(value)) return canonical(value[n] as Value | undefined);
+function itemAt(value: RowValue, n: number): RowValue {
+  if (Array.isArray(value)) return canonical(value[n] as RowValue | undefined);
   return n === 0 ? value : null;
 }

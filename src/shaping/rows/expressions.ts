@@ -3,7 +3,7 @@ import { readUnixTime } from '../../core/time/time-text.ts';
 import type { CallNode, Node } from '../../language/plan/tree.ts';
 import { meaningError } from '../../language/syntax/apl-error.ts';
 import type { Constant } from '../../language/types.ts';
-import type { Call, Evaluate, Of } from './call/call.ts';
+import type { Evaluate, Of, RowCall } from './call/call.ts';
 import { scalarBuilder } from './functions.ts';
 import { toDatetime } from '../../language/functions/conversions/rows.ts';
 import { fieldReader } from './values/paths.ts';
@@ -19,7 +19,7 @@ import {
   itemOf,
   rawItemOf,
 } from './values/convert.ts';
-import { canonical, DateTime, isObject, parseJson, TimeSpan, type Value } from './values/value.ts';
+import { canonical, DateTime, isObject, parseJson, TimeSpan, type RowValue } from './values/value.ts';
 
 export function compile(node: Node): Evaluate {
   switch (node.kind) {
@@ -43,7 +43,7 @@ export function compile(node: Node): Evaluate {
   }
 }
 
-function constantValue({ type, value }: Constant): Value {
+function constantValue({ type, value }: Constant): RowValue {
   if (value === null) return null;
   switch (type) {
     case 'datetime':
@@ -68,7 +68,7 @@ export function compileText(node: Node): Of<string | null> {
 }
 
 /** The event's own value there. */
-function rawOf(node: Node): Of<Value | undefined> | undefined {
+function rawOf(node: Node): Of<RowValue | undefined> | undefined {
   if (node.kind === 'column' && node.type === 'dynamic') {
     const read = fieldReader(node.name);
     return ({ row }) => read(row);
@@ -103,7 +103,7 @@ const eventTime: Evaluate = ({ row, context }) => {
 };
 
 /** The texts of all values that have one, those in objects, too. */
-function textsOf(values: Iterable<Value>): string[] {
+function textsOf(values: Iterable<RowValue>): string[] {
   return [...values].flatMap((value) => {
     if (isObject(value)) return textsOf(Object.values(value));
     return typeof value === 'boolean' ? [] : (heldText(value) ?? []);
@@ -126,9 +126,9 @@ export function compileCondition(node: Node): Of<boolean> {
   return (scope) => value(scope) === true;
 }
 
-function callOf({ args, places, at }: CallNode): Call {
+function callOf({ args, places, at }: CallNode): RowCall {
   const as =
-    <T>(convert: (value: Value) => T) =>
+    <T>(convert: (value: RowValue) => T) =>
     (n: number): Of<T> => {
       const value = compile(args[n]!);
       return (scope) => convert(value(scope));

@@ -1,6 +1,6 @@
 /** Stages that pass some of the events: by a hash of their position, or by the events before them. */
 import type { Node } from '../../language/plan/tree.ts';
-import type { Of, Scope } from './call/call.ts';
+import type { Of, RowScope } from './call/call.ts';
 import { compile, compileText } from './expressions.ts';
 import { typeName } from '../../language/functions/conversions/rows.ts';
 
@@ -30,7 +30,7 @@ function fractionOf(text: string): number {
 }
 
 export function sample(fraction: number, by: readonly Node[]): Of<boolean> {
-  const place = ({ context }: Scope): string => `${context.stream} ${context.offset} ${context.sub}`;
+  const place = ({ context }: RowScope): string => `${context.stream} ${context.offset} ${context.sub}`;
   const key = by.length === 0 ? place : keyOf(by);
   return (scope) => fractionOf(key(scope)) < fraction;
 }

@@ -1,6 +1,6 @@
 /** Finds what computes each function of a row (`language/functions/<topic>/rows.ts`), and lists those that a transform refuses. */
 import type { NameOnlyIn, ScalarName } from '../../language/functions/table.ts';
-import type { Build } from './call/call.ts';
+import type { RowBuild } from './call/call.ts';
 import { FUNCTIONS_ROWS } from './topics.ts';
 
 const SEES_ONE_EVENT = 'works in queries only, which see many events';
@@ -13,9 +13,9 @@ const REFUSED: Readonly<Record<NameOnlyIn<'queries'>, string>> = {
   next: SEES_ONE_EVENT,
   row_cumsum: SEES_ONE_EVENT,
 };
-const BUILDERS: Readonly<Record<Exclude<ScalarName, keyof typeof REFUSED>, Build>> = FUNCTIONS_ROWS;
+const BUILDERS: Readonly<Record<Exclude<ScalarName, keyof typeof REFUSED>, RowBuild>> = FUNCTIONS_ROWS;
 
-export function scalarBuilder(name: ScalarName): Build {
+export function scalarBuilder(name: ScalarName): RowBuild {
   if (!isRefused(name)) return BUILDERS[name];
   return (call) => {
     throw call.fail(0, `${name} ${REFUSED[name]}`);

@@ -1,6 +1,6 @@
 /** The fields that transforms hide, or keep where others go, by name. */
 import type { TransformConfig } from '../../config/model.ts';
-import { callsIn, matchesPattern, type NamePattern, type Stage } from '../../language/plan/tree.ts';
+import { callsIn, matchesPattern, type NamePattern, type QueryStage } from '../../language/plan/tree.ts';
 import { readTransform } from '../../language/text/transform-text.ts';
 import { EACH } from '../../language/syntax/tree.ts';
 import { pathsOf } from './moves.ts';
@@ -37,7 +37,7 @@ function hiddenName(pattern: NamePattern, path: string, index: number): HiddenNa
   return { name: pattern.prefix ? `${pattern.text}*` : pattern.text, path, index, isOtherCase };
 }
 
-export function namesHiddenBy(stage: Stage): readonly NamePattern[] {
+export function namesHiddenBy(stage: QueryStage): readonly NamePattern[] {
   if (stage.kind === 'remove' || stage.kind === 'keep') return stage.names;
   const calls = expressionsOf(stage).flatMap((node) => callsIn(node, (name) => HIDING.has(name)));
   const paths = calls.flatMap(({ args: [text] }) => (text ? pathsOf(text) : []));

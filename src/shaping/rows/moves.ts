@@ -1,5 +1,5 @@
 /** Which fields steps put where another one was, as it is: a value that is moved keeps its bytes. */
-import type { NamePattern, Node, Stage } from '../../language/plan/tree.ts';
+import type { NamePattern, Node, QueryStage } from '../../language/plan/tree.ts';
 import { EACH } from '../../language/syntax/tree.ts';
 import { splitsOf, topLevelNames } from './values/paths.ts';
 
@@ -17,7 +17,7 @@ export class Moves {
   /** Top-level names that may hold moved values. */
   readonly names: ReadonlySet<string>;
 
-  constructor(stages: readonly Stage[]) {
+  constructor(stages: readonly QueryStage[]) {
     for (const stage of stages) for (const [to, from] of movedBy(stage)) if (to !== from) this.#add(to, from);
     this.names = new Set([...this.#direct.keys()].flatMap(topLevelNames));
   }
@@ -61,7 +61,7 @@ export class Moves {
   }
 }
 
-function movedBy(stage: Stage): (readonly [to: string, from: string])[] {
+function movedBy(stage: QueryStage): (readonly [to: string, from: string])[] {
   switch (stage.kind) {
     case 'rename':
       return stage.pairs.map(({ from, to }) => [to, from]);

@@ -4,9 +4,9 @@
  */
 import { AplError, attempt, placeOf } from '../../language/syntax/apl-error.ts';
 import { readTransform, type TransformStep } from '../../language/text/transform-text.ts';
-import { callsIn, type NamePattern, type Stage } from '../../language/plan/tree.ts';
+import { callsIn, type NamePattern, type QueryStage } from '../../language/plan/tree.ts';
 import { OPERATORS_BY_NAME } from '../../language/operators/table.ts';
-import type { Scope } from './call/call.ts';
+import type { RowScope } from './call/call.ts';
 import type { RowContext } from './call/context.ts';
 import { asString } from './values/convert.ts';
 import { compile } from './expressions.ts';
@@ -15,13 +15,13 @@ import { Moves } from './moves.ts';
 import { topLevelNames } from './values/paths.ts';
 import { compileStage, infiniteIn, settleRow, type CompiledStage } from './steps.ts';
 import { TextTooLong } from './values/text.ts';
-import { TransformError, TransformTextError, type StepInfo, type TransformProblem } from './transform-error.ts';
-import type { Row } from './values/value.ts';
+import { TransformError, TransformTextError, type PipelineProblem, type StepInfo } from './transform-error.ts';
+import type { EventRow } from './values/value.ts';
 import { callsOf, expressionsOf, HIDING } from './walk.ts';
 
 export interface ProgramStep extends StepInfo {
   /** The typed tree: names found, types checked. */
-  readonly stages: readonly Stage[];
+  readonly stages: readonly QueryStage[];
 }
 
 export interface RowProgram {
@@ -47,12 +47,12 @@ export interface RowProgram {
   /** Paths of files that hold keys of hash; what they held was read when the program was compiled. */
   readonly secretFiles: ReadonlySet<string>;
   /** The dataset that to_dataset says for a row that came out of `run`; undefined for that of the sink. */
-  readonly datasetOf: ((row: Row, context: RowContext) => string | undefined) | undefined;
+  readonly datasetOf: ((row: EventRow, context: RowContext) => string | undefined) | undefined;
   /**
    * Returns the rows of the event: none when it is left out, several after mv-expand. The given row may be changed, the objects in it are
    * not. Throws a `TransformError` that names the step.
    */
-  run(row: Row, context: RowContext): Row[];
+  run(row: EventRow, context: RowContext): EventRow[];
 }
 
 export interface CompileOptions {
@@ -84,7 +84,7 @@ function compileStep({ name, text, at, stages }: TransformStep, whole: string, o
   return { info: { kind: name, text, ...placeIn(whole, at, options), stages }, stages: stages.map(compileStage) };
 }
 
-function problemOf({ at, what, fix }: AplError, text: string, options: CompileOptions): TransformProblem {
+function problemOf({ at, what, fix }: AplError, text: string, options: CompileOptions): PipelineProblem {
   return { ...placeIn(text, at, options), message: what, ...(fix === undefined ? {} : { fix }) };
 }
 
@@ -122,7 +122,7 @@ function programOf(compiled: readonly CompiledStep[]): RowProgram {
     datasetOf: routeOf(trees),
     run(row, context) {
       const infinite = infiniteIn(row, written);
-      let rows: Row[] = [row];
+      let rows: EventRow[] = [row];
       for (const step of compiled) {
         try {
           for (const stage of step.stages) {
@@ -144,22 +144,22 @@ function programOf(compiled: readonly CompiledStep[]): RowProgram {
 }
 
 /** The names that calls of a function of one literal were given. */
-function argumentsOf(stages: readonly Stage[], name: string): ReadonlySet<string> {
+function argumentsOf(stages: readonly QueryStage[], name: string): ReadonlySet<string> {
   const found = stages.flatMap(expressionsOf).flatMap((node) => callsOf(node, name));
   return new Set(found.flatMap(([arg]) => (arg?.kind === 'constant' ? [String(arg.constant.value)] : [])));
 }
 
-function routeOf(stages: readonly Stage[]): RowProgram['datasetOf'] {
+function routeOf(stages: readonly QueryStage[]): RowProgram['datasetOf'] {
   const last = stages.at(-1);
   if (last?.kind !== 'route') return undefined;
   const name = compile(last.dataset);
   return (row, context) => asString(name({ row, context })) || undefined;
 }
 
-function advance(stage: CompiledStage, rows: Row[], context: RowContext): Row[] {
-  const next: Row[] = [];
+function advance(stage: CompiledStage, rows: EventRow[], context: RowContext): EventRow[] {
+  const next: EventRow[] = [];
   for (const row of rows) {
-    const scope: Scope = { row, context };
+    const scope: RowScope = { row, context };
     const result = stage.run(scope);
     if (result === undefined) continue;
     if (result instanceof Map) next.push(result);

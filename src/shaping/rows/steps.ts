@@ -1,6 +1,6 @@
 /** The effect of each stage of a transform on a row, and the fields that it reads and writes. */
-import { callsIn, type NamePattern, type Node, type Renamed, type Stage } from '../../language/plan/tree.ts';
-import type { Of, Scope } from './call/call.ts';
+import { callsIn, type NamePattern, type Node, type QueryStage, type Renamed } from '../../language/plan/tree.ts';
+import type { Of, RowScope } from './call/call.ts';
 import { expand } from './expand.ts';
 import { compile, compileCondition } from './expressions.ts';
 import { dedupe, sample, throttle } from './flow.ts';
@@ -14,12 +14,12 @@ import {
   removeFields,
   topLevelNames,
 } from './values/paths.ts';
-import { settledValue, type Row, type Value } from './values/value.ts';
+import { settledValue, type EventRow, type RowValue } from './values/value.ts';
 import { fieldsRead, HIDING, usesFunction } from './walk.ts';
 
 export interface CompiledStage {
   /** Changes the row, or returns its replacement; undefined leaves it out. */
-  readonly run: (scope: Scope) => Row | readonly Row[] | undefined;
+  readonly run: (scope: RowScope) => EventRow | readonly EventRow[] | undefined;
   /** Names with dots; undefined for all. */
   readonly reads: readonly string[] | undefined;
   /** Top-level names; undefined for all. */
@@ -40,7 +40,7 @@ function propertiesOf(nodes: readonly Node[]): Pick<CompiledStage, 'reads' | 'de
   };
 }
 
-export function compileStage(stage: Stage): CompiledStage {
+export function compileStage(stage: QueryStage): CompiledStage {
   switch (stage.kind) {
     case 'where': {
       const test = compileCondition(stage.condition);
@@ -104,9 +104,9 @@ function passing(nodes: readonly Node[], test: Of<boolean>, deterministic: boole
 function narrowed(
   names: readonly NamePattern[],
   writes: readonly string[] | undefined,
-  narrow: (row: Row, names: readonly NamePattern[]) => void,
+  narrow: (row: EventRow, names: readonly NamePattern[]) => void,
 ): CompiledStage {
-  const run = ({ row }: Scope): Row => {
+  const run = ({ row }: RowScope): EventRow => {
     narrow(row, names);
     return row;
   };
@@ -133,7 +133,7 @@ function extend(columns: readonly NamedNode[]): CompiledStage {
     pattern: [{ text: name, prefix: false }],
   }));
   const [only] = parts;
-  const put = (row: Row, { write, pattern }: (typeof parts)[number], value: Value): void => {
+  const put = (row: EventRow, { write, pattern }: (typeof parts)[number], value: RowValue): void => {
     if (value === null) removeFields(row, pattern);
     else write(row, value);
   };
@@ -197,7 +197,7 @@ function project(columns: readonly NamedNode[]): CompiledStage {
     writes: undefined,
     replaces: columns.map(({ name }) => name),
     run: (scope) => {
-      const row: Row = new Map();
+      const row: EventRow = new Map();
       for (const { name, value } of parts) {
         const found = value(scope);
         if (found !== null) row.set(name, found);
@@ -225,7 +225,7 @@ function rename(pairs: readonly Renamed[]): CompiledStage {
         rest,
         nested.map(({ from }) => ({ text: from, prefix: false })),
       );
-      const result: Row = new Map();
+      const result: EventRow = new Map();
       for (const [name, value] of rest) {
         const to = newName.get(name);
         if (to !== undefined) result.set(to, value);
@@ -238,9 +238,9 @@ function rename(pairs: readonly Renamed[]): CompiledStage {
 }
 
 /** Numbers of the event that no double holds, such as `1e400`, among those that steps may change. */
-export function infiniteIn(row: Row, written: readonly string[] | undefined): readonly Value[] {
+export function infiniteIn(row: EventRow, written: readonly string[] | undefined): readonly RowValue[] {
   const values = written ? written.map((name) => row.get(name)) : [...row.values()];
-  return values.filter((value) => value === Infinity || value === -Infinity) as Value[];
+  return values.filter((value) => value === Infinity || value === -Infinity) as RowValue[];
 }
 
 /**
@@ -248,11 +248,11 @@ export function infiniteIn(row: Row, written: readonly string[] | undefined): re
  * names there may be more of these, which whoever prints them looks for.
  */
 export function settleRow(
-  row: Row,
+  row: EventRow,
   written: readonly string[] | undefined,
-  infinite: readonly Value[],
+  infinite: readonly RowValue[],
   moved: ReadonlySet<string>,
-): Row {
+): EventRow {
   for (const name of written ?? row.keys()) {
     const before = row.get(name);
     // Only an event itself holds null, and keeps it.

@@ -2,7 +2,7 @@
 import { TailraceError } from '../../core/errors.ts';
 
 /** A mistake in the text; line and column count from 1. */
-export interface TransformProblem {
+export interface PipelineProblem {
   readonly line: number;
   readonly column: number;
   readonly message: string;
@@ -12,9 +12,9 @@ export interface TransformProblem {
 /** Thrown with every mistake that was found in a text. */
 export class TransformTextError extends TailraceError {
   override readonly name = 'TransformTextError';
-  readonly problems: readonly TransformProblem[];
+  readonly problems: readonly PipelineProblem[];
 
-  constructor(from: string, problems: readonly TransformProblem[]) {
+  constructor(from: string, problems: readonly PipelineProblem[]) {
     const lines = problems.map(
       ({ line, column, message, fix }) => `${from}:${line}:${column}: ${message}${fix === undefined ? '' : `; ${fix}`}`,
     );

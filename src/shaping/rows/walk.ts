@@ -1,6 +1,6 @@
 /** Walks a typed tree for the fields that it reads and the functions that it uses. */
 import { FUNCTIONS } from '../../language/functions/table.ts';
-import { callsIn, nodesIn, type Node, type Stage } from '../../language/plan/tree.ts';
+import { callsIn, nodesIn, type Node, type QueryStage } from '../../language/plan/tree.ts';
 
 /** Functions that hide a part or all of a text. */
 export const HIDING: ReadonlySet<string> = new Set(
@@ -21,7 +21,7 @@ export const usesFunction = (node: Node, names: ReadonlySet<string>): boolean =>
 export const callsOf = (node: Node, wanted: string): readonly (readonly Node[])[] =>
   callsIn(node, (name) => name === wanted).map(({ args }) => args);
 
-export function expressionsOf(stage: Stage): readonly Node[] {
+export function expressionsOf(stage: QueryStage): readonly Node[] {
   switch (stage.kind) {
     case 'where':
       return [stage.condition];

@@ -3,7 +3,7 @@
  * mistake to the compiler, which knows no events.
  */
 import type { TransformConfig } from '../../config/model.ts';
-import type { Node, Stage } from '../../language/plan/tree.ts';
+import type { Node, QueryStage } from '../../language/plan/tree.ts';
 import { readTransform } from '../../language/text/transform-text.ts';
 import { topLevelNames } from './values/paths.ts';
 import { callsOf, expressionsOf, HIDING } from './walk.ts';
@@ -50,7 +50,7 @@ interface Mention {
   readonly isArgument: boolean;
 }
 
-function wantedBy(stage: Stage): Mention[] {
+function wantedBy(stage: QueryStage): Mention[] {
   switch (stage.kind) {
     case 'where':
       return columnsOf(stage.condition);
@@ -61,7 +61,7 @@ function wantedBy(stage: Stage): Mention[] {
   }
 }
 
-function madeBy(stage: Stage): string[] {
+function madeBy(stage: QueryStage): string[] {
   switch (stage.kind) {
     case 'extend':
     case 'project':

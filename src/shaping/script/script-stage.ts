@@ -5,7 +5,7 @@ import { editedJson } from '../events/edited-json.ts';
 import { type ResultMember, writeEvent } from '../events/write-event.ts';
 import { parseJson } from '../rows/values/value.ts';
 import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stages/stage-output.ts';
-import type { EventList, Stage } from '../stages/stage.ts';
+import type { EventList, ShapingStage } from '../stages/stage.ts';
 import type { ScriptResult, ScriptRunner } from './script-runner.ts';
 
 export interface ScriptStageOptions extends StageOutputOptions {
@@ -13,7 +13,7 @@ export interface ScriptStageOptions extends StageOutputOptions {
   readonly sha256: string;
 }
 
-export function createScriptStage(options: ScriptStageOptions): Stage {
+export function createScriptStage(options: ScriptStageOptions): ShapingStage {
   const { runner, sha256, onError } = options;
   const out = new StageOutput(options);
   const members = new Members();

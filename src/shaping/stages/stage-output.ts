@@ -4,7 +4,7 @@ import { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import type { Members } from '../../json/members.ts';
 import type { TransformRun } from '../../kernel/transform.ts';
 import { writeWith } from '../events/write-event.ts';
-import type { EventList, Failure, OnError, StageResult } from './stage.ts';
+import type { EventList, OnError, StageFailure, StageResult } from './stage.ts';
 
 export interface StageOutputOptions {
   readonly onError: OnError;
@@ -22,7 +22,7 @@ export class StageOutput {
   readonly #subs = new NumberList();
   /** One for each event, if any event has one. */
   #datasets: (string | undefined)[] = [];
-  #failures: Failure[] = [];
+  #failures: StageFailure[] = [];
   #errors = 0;
   /** Where the output of the current event begins. */
   #fromBytes = 0;

@@ -35,7 +35,7 @@ export interface StageContext {
 export type OnError = 'keep' | 'dead_letter' | 'drop';
 
 /** An event that is left out because the transform failed on it. */
-export interface Failure {
+export interface StageFailure {
   readonly origin: number;
   readonly sub: number;
   readonly fate: 'withheld' | 'dropped';
@@ -49,14 +49,14 @@ export interface StageResult {
   /** Valid until the stage runs again. */
   readonly list: EventList;
   /** In the order of their events. */
-  readonly failures: readonly Failure[];
+  readonly failures: readonly StageFailure[];
   /** Times that the transform failed, whatever became of the event. */
   readonly errors: number;
   /** False where the same events may fare otherwise the next time, though the stage is deterministic. */
   readonly isRepeatable: boolean;
 }
 
-export interface Stage {
+export interface ShapingStage {
   /** Names everything that shapes events here. */
   readonly digest: string;
   readonly isDeterministic: boolean;

@@ -3,7 +3,7 @@ import { createPipelineStage } from '../../../src/shaping/pipeline/pipeline-stag
 import { compileRows, type RowProgram } from '../../../src/shaping/rows/program.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
 import type { Region } from '../../../src/core/block.ts';
-import type { EventList, Stage, StageResult } from '../../../src/shaping/stages/stage.ts';
+import type { EventList, ShapingStage, StageResult } from '../../../src/shaping/stages/stage.ts';
 import { words } from '../../support/words.ts';
 
 const WAYS = [undefined, 'values', 'objects'] as const;
@@ -235,7 +235,7 @@ export function randomPipeline(random: Random): { readonly text: string; readonl
   }
 }
 
-export function stagesOf(text: string, program = compileRows(text, { from: 'test' })): readonly Stage[] {
+export function stagesOf(text: string, program = compileRows(text, { from: 'test' })): readonly ShapingStage[] {
   return WAYS.map((only) =>
     createPipelineStage({ program, text, env: {}, onError: 'keep', failed() {}, ...(only ? { only } : {}) }),
   );
@@ -247,7 +247,7 @@ export interface Outcome {
 }
 
 /** What a stage makes of lines. */
-export function outcomeOf(stage: Stage, lines: readonly string[], way: 'list' | 'accepted' = 'list'): Outcome {
+export function outcomeOf(stage: ShapingStage, lines: readonly string[], way: 'list' | 'accepted' = 'list'): Outcome {
   const text = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   const bytes = way === 'list' ? text : inKernel(text);
   let end = 0;

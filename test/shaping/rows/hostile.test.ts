@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { compileRows, type RowProgram } from '../../../src/shaping/rows/program.ts';
 import { writeJson } from '../../../src/json/numbers.ts';
 import { TransformError, TransformTextError } from '../../../src/shaping/rows/transform-error.ts';
-import type { Row, Value } from '../../../src/shaping/rows/values/value.ts';
+import type { EventRow, RowValue } from '../../../src/shaping/rows/values/value.ts';
 import { anything, likely } from '../../service/hostile/query-texts.ts';
 import { context, shape } from './support.ts';
 
@@ -37,10 +37,10 @@ const text = fc.oneof(
   anything,
 );
 
-const value: fc.Arbitrary<Value> = fc.letrec((tie) => ({
+const value: fc.Arbitrary<RowValue> = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
-    fc.constantFrom<Value>(
+    fc.constantFrom<RowValue>(
       null,
       true,
       false,
@@ -69,12 +69,12 @@ const value: fc.Arbitrary<Value> = fc.letrec((tie) => ({
     fc.array(tie('value'), { maxLength: 3 }),
     fc.dictionary(fc.constantFrom('p', 'x', '__proto__', 'a.b', ''), tie('value'), { maxKeys: 3 }),
   ),
-})).value as fc.Arbitrary<Value>;
+})).value as fc.Arbitrary<RowValue>;
 const row = fc
   .dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'j', 'm', 'o', 'o.p', '_time', '__proto__', 'x'), value, {
     maxKeys: 8,
   })
-  .map((fields): Row => new Map(Object.entries(fields)));
+  .map((fields): EventRow => new Map(Object.entries(fields)));
 
 test(`random transforms over random events fail only as they may (seed ${seed})`, () => {
   const counts = { refused: 0, failed: 0, ran: 0 };
@@ -141,9 +141,9 @@ describe('a text of a mebibyte', () => {
 });
 
 test('an event of deeply nested arrays does not break what does not look into it', () => {
-  const deep = new Map<string, Value>([
+  const deep = new Map<string, RowValue>([
     ['a', 1],
-    ['j', JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as Value],
+    ['j', JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as RowValue],
   ]);
   expect(compileRows('where a == 1 | extend b = a + 1', { from: 'test' }).run(deep, context)).toHaveLength(1);
 });

@@ -2,7 +2,7 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { plainPattern } from '../../../src/shaping/rows/values/plain-pattern.ts';
-import { Regex, type Match } from '../../../src/shaping/rows/call/regex.ts';
+import { Regex, type RegexMatch } from '../../../src/shaping/rows/call/regex.ts';
 import { seeded } from '../bytes/agreement.ts';
 import { words } from '../../support/words.ts';
 
@@ -23,9 +23,9 @@ test.for(words`
 });
 
 /** Every match by the engine of RE2 alone. */
-function matchesOfRe2(pattern: string, text: string): Match[] {
+function matchesOfRe2(pattern: string, text: string): RegexMatch[] {
   const engine = RE2JS.compile(pattern);
-  const found: Match[] = [];
+  const found: RegexMatch[] = [];
   const matcher = engine.matcher(text);
   for (let at = 0; at <= text.length && matcher.find(at);) {
     const [start, end] = [matcher.start(), matcher.end()];

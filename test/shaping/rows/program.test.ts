@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compileRows } from '../../../src/shaping/rows/program.ts';
-import { TransformTextError, type TransformProblem } from '../../../src/shaping/rows/transform-error.ts';
+import { TransformTextError, type PipelineProblem } from '../../../src/shaping/rows/transform-error.ts';
 import { shape } from './support.ts';
 
 /** [transform, event, events that it becomes] */
@@ -139,7 +139,7 @@ test('fields that swap their places all stay, top-level and nested ones, whateve
 });
 
 describe('mistakes', () => {
-  function problemsOf(text: string): readonly TransformProblem[] {
+  function problemsOf(text: string): readonly PipelineProblem[] {
     try {
       compileRows(text, { from: 'c.yaml', at: { line: 5, column: 3 } });
     } catch (error) {

@@ -2,7 +2,7 @@
 import type { RowContext } from '../../../src/shaping/rows/call/context.ts';
 import { writeJson } from '../../../src/json/numbers.ts';
 import { compileRows, type RowProgram } from '../../../src/shaping/rows/program.ts';
-import { parseJson, type Row, type Value } from '../../../src/shaping/rows/values/value.ts';
+import { parseJson, type EventRow, type RowValue } from '../../../src/shaping/rows/values/value.ts';
 
 export const READ_AT_MS = Date.UTC(2026, 10, 22, 16, 8, 49);
 
@@ -15,8 +15,8 @@ export const context: RowContext = {
   env: (name) => ({ NAME: 'value', KEY: 'secret' })[name],
 };
 
-export const rowOf = (json: string): Row => new Map(Object.entries(parseJson(json) as Record<string, Value>));
-export const textOf = (row: Row): string => writeJson(Object.fromEntries(row));
+export const rowOf = (json: string): EventRow => new Map(Object.entries(parseJson(json) as Record<string, RowValue>));
+export const textOf = (row: EventRow): string => writeJson(Object.fromEntries(row));
 
 /** The events that a transform makes of one, as JSON. */
 export function shape(transform: string | RowProgram, json: string, more: Partial<RowContext> = {}): string[] {

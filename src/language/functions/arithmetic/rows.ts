@@ -2,7 +2,7 @@
 import type { ARITHMETIC } from './spec.ts';
 import { added, subtracted } from '../../result-types.ts';
 import { MAX_TIME_NS, MIN_TIME_NS } from '../../../core/time/time-text.ts';
-import type { Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift1, lift2 } from '../../../shaping/rows/call/lift.ts';
 import { DateTime, fits64, TimeSpan, wholeOf, wrap64 } from '../../../shaping/rows/values/value.ts';
 
@@ -13,7 +13,7 @@ export const spanOf = (ns: bigint | null): TimeSpan | null => (ns === null ? nul
 
 /** Integers when both are, else floats. */
 function numeric(
-  call: Call,
+  call: RowCall,
   ints: (a: bigint, b: bigint) => bigint | null,
   reals: (a: number, b: number) => number | null,
 ): Evaluate {
@@ -22,7 +22,7 @@ function numeric(
   );
 }
 
-function addOrSubtract(call: Call, sign: 1n | -1n): Evaluate {
+function addOrSubtract(call: RowCall, sign: 1n | -1n): Evaluate {
   const [a, b] = call.types;
   const type = (sign === 1n ? added : subtracted)(call.types);
   if (type === 'datetime') {
@@ -45,12 +45,12 @@ function addOrSubtract(call: Call, sign: 1n | -1n): Evaluate {
       );
 }
 
-function negative(call: Call): Evaluate {
+function negative(call: RowCall): Evaluate {
   if (call.types[0] === 'timespan') return lift1(call.span(0), (ns) => spanOf(wrap64(-ns)));
   return lift1(call.number(0), (value) => (typeof value === 'bigint' ? wrap64(-value) : -value));
 }
 
-function multiply(call: Call): Evaluate {
+function multiply(call: RowCall): Evaluate {
   const [a, b] = call.types;
   if (a !== 'timespan' && b !== 'timespan')
     return numeric(
@@ -63,7 +63,7 @@ function multiply(call: Call): Evaluate {
 }
 
 /** Integers divide to an integer; a division of integers by zero is null. */
-function divide(call: Call): Evaluate {
+function divide(call: RowCall): Evaluate {
   const [a, b] = call.types;
   if (b === 'timespan') return lift2(call.span(0), call.span(1), (x, y) => (y === 0n ? null : Number(x) / Number(y)));
   if (a === 'timespan')
@@ -75,7 +75,7 @@ function divide(call: Call): Evaluate {
   );
 }
 
-function remainder(call: Call): Evaluate {
+function remainder(call: RowCall): Evaluate {
   if (call.types.includes('timespan'))
     return lift2(call.span(0), call.span(1), (x, y) => (y === 0n ? null : spanOf(x % y)));
   return numeric(
@@ -85,7 +85,7 @@ function remainder(call: Call): Evaluate {
   );
 }
 
-export const ARITHMETIC_ROWS: Builders<typeof ARITHMETIC> = {
+export const ARITHMETIC_ROWS: RowBuilders<typeof ARITHMETIC> = {
   '+': (call) => addOrSubtract(call, 1n),
   '-': (call) => (call.count === 1 ? negative(call) : addOrSubtract(call, -1n)),
   '*': multiply,

@@ -2,31 +2,31 @@
 import { SERVICE_QUERY_MADE_ROWS } from '../../limits.ts';
 import { readText } from '../../plan/literals.ts';
 import { PATH_WANTED, pathSteps, type ARRAYS } from './spec.ts';
-import type { Build, Builders, Call, Evaluate, Of, Scope } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, Of, RowBuild, RowBuilders, RowCall, RowScope } from '../../../shaping/rows/call/call.ts';
 import { ofValue } from '../../../shaping/rows/call/lift.ts';
 import { asInt, heldText, rawItemOf } from '../../../shaping/rows/values/convert.ts';
 import { writeJson } from '../../../json/numbers.ts';
 import { bounded, compareText, lengthOf } from '../../../shaping/rows/values/text.ts';
-import { canonical, DateTime, isObject, TimeSpan, type Value } from '../../../shaping/rows/values/value.ts';
+import { canonical, DateTime, isObject, TimeSpan, type RowValue } from '../../../shaping/rows/values/value.ts';
 import { timeOf } from '../arithmetic/rows.ts';
 
-export type Items = readonly Value[];
+export type Items = readonly RowValue[];
 
 /** The value as an item of an array: what JSON does not have becomes text or null. */
-export function itemOf(value: Value): Value {
+export function itemOf(value: RowValue): RowValue {
   if (value instanceof DateTime || value instanceof TimeSpan) return value.toJSON();
   return typeof value === 'number' && !Number.isFinite(value) ? null : value;
 }
 
 /** Items are the same when this is. */
-export const identityOf = (item: Value): string => writeJson(item);
+export const identityOf = (item: RowValue): string => writeJson(item);
 
-export const all = (call: Call, from = 0): Evaluate[] =>
+export const all = (call: RowCall, from = 0): Evaluate[] =>
   Array.from({ length: call.count - from }, (_, n) => call.value(n + from));
 
 /** Builds from arrays; null if one argument is not an array. */
 export const ofArrays =
-  (parts: readonly Evaluate[], build: (arrays: readonly Items[], scope: Scope) => Value): Evaluate =>
+  (parts: readonly Evaluate[], build: (arrays: readonly Items[], scope: RowScope) => RowValue): Evaluate =>
   (scope) => {
     const found = parts.map((part) => part(scope));
     return found.every((value) => Array.isArray(value)) ? build(found as Items[], scope) : null;
@@ -34,7 +34,10 @@ export const ofArrays =
 
 /** Builds from the first argument and whole numbers. */
 const changed =
-  (build: (items: Items, numbers: readonly number[], scope: Scope) => Value, places: readonly number[] = []): Build =>
+  (
+    build: (items: Items, numbers: readonly number[], scope: RowScope) => RowValue,
+    places: readonly number[] = [],
+  ): RowBuild =>
   (call) => {
     const numbers = places.filter((n) => n < call.count).map((n) => call.int(n));
     return ofArrays([call.value(0)], ([items], scope) => {
@@ -47,12 +50,12 @@ const changed =
 const placeIn = (items: Items, place: number): number =>
   Math.min(Math.max(place < 0 ? items.length + place : place, 0), items.length);
 
-function slice(items: Items, [first = 0, last = 0]: readonly number[]): Value {
+function slice(items: Items, [first = 0, last = 0]: readonly number[]): RowValue {
   const to = Math.min(last < 0 ? items.length + last : last, items.length - 1);
   return items.slice(placeIn(items, first), Math.max(to + 1, 0));
 }
 
-function split(call: Call): Evaluate {
+function split(call: RowCall): Evaluate {
   const wanted = call.value(1);
   return ofArrays([call.value(0)], ([items], scope) => {
     const given = wanted(scope);
@@ -64,26 +67,26 @@ function split(call: Call): Evaluate {
 }
 
 /** Numbers before texts before truth values before the rest; null last. */
-function rank(item: Value): number {
+function rank(item: RowValue): number {
   if (item === null) return 4;
   if (typeof item === 'string') return 1;
   return typeof item === 'boolean' ? 2 : typeof item === 'object' ? 3 : 0;
 }
 
-function compareItems(a: Value, b: Value): number {
+function compareItems(a: RowValue, b: RowValue): number {
   const numbers = rank(a) === 0 ? Number(a) - Number(b) : 0;
-  const text = (item: Value): string => (typeof item === 'string' ? item : identityOf(item));
+  const text = (item: RowValue): string => (typeof item === 'string' ? item : identityOf(item));
   return numbers === 0 ? compareText(text(a), text(b)) : numbers;
 }
 
-const sorted = (direction: 1 | -1): Build =>
+const sorted = (direction: 1 | -1): RowBuild =>
   ofValue((value) =>
     Array.isArray(value)
       ? (value as Items).toSorted((a, b) => rank(a) - rank(b) || direction * compareItems(a, b))
       : [],
   );
 
-const rotated = (direction: 1 | -1): Build =>
+const rotated = (direction: 1 | -1): RowBuild =>
   changed(
     (items, [count = 0]) => {
       const by =
@@ -94,20 +97,20 @@ const rotated = (direction: 1 | -1): Build =>
   );
 
 const shifted =
-  (direction: 1 | -1): Build =>
+  (direction: 1 | -1): RowBuild =>
   (call) => {
     const fallback: Evaluate = call.count > 2 ? call.value(2) : () => null;
     return changed(
       (items, [count = 0], scope) => {
         const by = Math.min(Math.max(direction * count, -items.length), items.length);
-        const fill = Array<Value>(Math.abs(by)).fill(itemOf(fallback(scope)));
+        const fill = Array<RowValue>(Math.abs(by)).fill(itemOf(fallback(scope)));
         return by >= 0 ? [...items.slice(by), ...fill] : [...fill, ...items.slice(0, by)];
       },
       [1],
     )(call);
   };
 
-function indexOf(call: Call): Evaluate {
+function indexOf(call: RowCall): Evaluate {
   const [value, start] = [call.value(1), call.count > 2 ? call.int(2) : (): bigint => 0n];
   return ofArrays([call.value(0)], ([items], scope) => {
     const from = start(scope);
@@ -118,11 +121,11 @@ function indexOf(call: Call): Evaluate {
   });
 }
 
-function chosen(call: Call): Evaluate {
+function chosen(call: RowCall): Evaluate {
   const sides = [call.value(1), call.value(2)] as const;
   return ofArrays([call.value(0)], ([conditions], scope) => {
     const [a, b] = sides.map((side) => itemOf(side(scope)));
-    const at = (side: Value, n: number): Value => (Array.isArray(side) ? ((side as Items)[n] ?? null) : side);
+    const at = (side: RowValue, n: number): RowValue => (Array.isArray(side) ? ((side as Items)[n] ?? null) : side);
     return conditions!.map((condition, n) => {
       const test = typeof condition === 'number' || typeof condition === 'bigint' ? Number(condition) !== 0 : condition;
       return typeof test === 'boolean' ? at(test ? a! : b!, n) : null;
@@ -130,7 +133,7 @@ function chosen(call: Call): Evaluate {
   });
 }
 
-function summed(items: Items): Value {
+function summed(items: Items): RowValue {
   if (items.length === 0 || !items.every((item) => typeof item === 'number' || typeof item === 'bigint')) return null;
   return items.reduce<number>((sum, item) => sum + Number(item), 0);
 }
@@ -138,13 +141,13 @@ function summed(items: Items): Value {
 const countOf = (gap: number): number => Math.min(Math.max(gap, 0), SERVICE_QUERY_MADE_ROWS - 1) + 1;
 
 /** As many values as fit between the two, one step apart. */
-function ranged(call: Call): Evaluate {
+function ranged(call: RowCall): Evaluate {
   const [isTime, isSpan] = [call.types[0] === 'datetime', call.types[0] === 'timespan'];
   const part = (n: number): Of<bigint | number | null> =>
     isTime && n < 2 ? call.time(n) : isTime || isSpan ? call.span(n) : call.number(n);
   const fallback = isTime || isSpan ? 3_600_000_000_000n : 1n;
   const [first, last, step] = [part(0), part(1), call.count > 2 ? part(2) : () => fallback];
-  const written = (ns: bigint): Value => itemOf(isTime ? timeOf(ns) : isSpan ? new TimeSpan(ns) : ns);
+  const written = (ns: bigint): RowValue => itemOf(isTime ? timeOf(ns) : isSpan ? new TimeSpan(ns) : ns);
   return (scope) => {
     const found = [first(scope), last(scope), step(scope)];
     if (found.includes(null) || Number(found[2]) === 0) return null;
@@ -159,7 +162,7 @@ function ranged(call: Call): Evaluate {
   };
 }
 
-function selected(call: Call): Evaluate {
+function selected(call: RowCall): Evaluate {
   const [key, value] = [call.string(1), call.value(2)];
   return ofArrays([call.value(0)], ([items], scope) => {
     const [name, wanted] = [key(scope), identityOf(itemOf(value(scope)))];
@@ -170,20 +173,20 @@ function selected(call: Call): Evaluate {
   });
 }
 
-const joined = (call: Call): Evaluate => {
+const joined = (call: RowCall): Evaluate => {
   const delimiter = String(call.constant(1).value);
   return ofArrays([call.value(0)], ([items]) => bounded(items!.map((item) => heldText(item) ?? '').join(delimiter)));
 };
 
-const packed: Build = (call) => {
+const packed: RowBuild = (call) => {
   const values = all(call);
   return (scope) => values.map((value) => itemOf(value(scope)));
 };
 
-function extracted(call: Call): Evaluate {
+function extracted(call: RowCall): Evaluate {
   const steps = readText(call, 1, pathSteps, PATH_WANTED);
   const value = call.value(0);
-  const below = (item: Value, { key, place }: (typeof steps)[number]): readonly (Value | undefined)[] => {
+  const below = (item: RowValue, { key, place }: (typeof steps)[number]): readonly (RowValue | undefined)[] => {
     if (key !== undefined) return [rawItemOf(item, key)];
     if (!Array.isArray(item)) return [];
     return place === undefined ? (item as Items) : [(item as Items)[place]];
@@ -199,7 +202,7 @@ function extracted(call: Call): Evaluate {
   };
 }
 
-export const ARRAYS_ROWS: Builders<typeof ARRAYS> = {
+export const ARRAYS_ROWS: RowBuilders<typeof ARRAYS> = {
   array_length: changed((items) => BigInt(items.length)),
   len: ofValue((value) =>
     Array.isArray(value) ? BigInt(value.length) : typeof value === 'string' ? BigInt(lengthOf(value)) : null,

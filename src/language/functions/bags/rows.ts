@@ -1,27 +1,27 @@
 /** Functions of objects, and of arrays as sets, of one row. */
 import { pathOf, type BAGS } from './spec.ts';
 import { keysOf } from '../../plan/literals.ts';
-import type { Build, Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift2 } from '../../../shaping/rows/call/lift.ts';
-import { isObject, type JsonObject, type Value } from '../../../shaping/rows/values/value.ts';
+import { isObject, type JsonObject, type RowValue } from '../../../shaping/rows/values/value.ts';
 import { all, identityOf, itemOf, ofArrays, type Items } from '../arrays/rows.ts';
 
 /** Builds from objects; null if one argument is not an object. */
 const ofBags =
-  (parts: readonly Evaluate[], build: (bags: readonly JsonObject[]) => Value): Evaluate =>
+  (parts: readonly Evaluate[], build: (bags: readonly JsonObject[]) => RowValue): Evaluate =>
   (scope) => {
     const found = parts.map((part) => part(scope));
     return found.every((value) => isObject(value)) ? build(found) : null;
   };
 
-function packed(call: Call): Evaluate {
+function packed(call: RowCall): Evaluate {
   const keys = keysOf(call);
   const values = keys.map((_, n) => call.value(2 * n + 1));
   return (scope) => Object.fromEntries(keys.map((key, n) => [key, itemOf(values[n]!(scope))]));
 }
 
-function merged(bags: readonly JsonObject[]): Value {
-  const entries = new Map<string, Value>();
+function merged(bags: readonly JsonObject[]): RowValue {
+  const entries = new Map<string, RowValue>();
   for (const bag of bags)
     for (const [key, value] of Object.entries(bag)) if (!entries.has(key)) entries.set(key, value);
   return Object.fromEntries(entries);
@@ -35,12 +35,12 @@ function withoutPath(bag: JsonObject, [key, ...rest]: readonly string[]): JsonOb
 }
 
 /** The key, or what a path leads to. */
-const hasKey = (bag: Value, name: string): boolean => hasPath(bag, [name]) || hasPath(bag, pathOf(name) ?? [name]);
+const hasKey = (bag: RowValue, name: string): boolean => hasPath(bag, [name]) || hasPath(bag, pathOf(name) ?? [name]);
 
-const hasPath = (at: Value, [key, ...rest]: readonly string[]): boolean =>
+const hasPath = (at: RowValue, [key, ...rest]: readonly string[]): boolean =>
   key === undefined || (isObject(at) && Object.hasOwn(at, key) && hasPath(at[key]!, rest));
 
-function without(call: Call): Evaluate {
+function without(call: RowCall): Evaluate {
   return lift2(call.value(0), call.value(1), (bag, names) => {
     if (!isObject(bag) || !Array.isArray(names)) return null;
     const removed = new Set((names as Items).map((name) => (typeof name === 'string' ? name : identityOf(name))));
@@ -53,7 +53,7 @@ const identitiesOf = (items: Items): Set<string> => new Set(items.map(identityOf
 
 /** The different items of the first array that pass. */
 function distinct(items: Items, passes: (identity: string) => boolean = () => true): Items {
-  const found = new Map<string, Value>();
+  const found = new Map<string, RowValue>();
   for (const item of items) {
     const identity = identityOf(item);
     if (!found.has(identity) && passes(identity)) found.set(identity, item);
@@ -62,11 +62,11 @@ function distinct(items: Items, passes: (identity: string) => boolean = () => tr
 }
 
 const ofSets =
-  (build: (first: Items, others: readonly Items[]) => Value): Build =>
+  (build: (first: Items, others: readonly Items[]) => RowValue): RowBuild =>
   (call) =>
     ofArrays(all(call), ([first, ...others]) => build(first!, others));
 
-export const BAGS_ROWS: Builders<typeof BAGS> = {
+export const BAGS_ROWS: RowBuilders<typeof BAGS> = {
   bag_pack: packed,
   bag_keys: (call) => ofBags([call.value(0)], ([bag]) => Object.keys(bag!)),
   bag_has_key: (call) =>

@@ -1,23 +1,24 @@
 /** Comparisons (==, <, in, between) and logical operators. How null counts in them: docs/query.md. */
 import type { COMPARISONS } from './spec.ts';
-import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, Of, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift1 } from '../../../shaping/rows/call/lift.ts';
-import { canonical, DateTime, isJson, TimeSpan, type Value } from '../../../shaping/rows/values/value.ts';
+import { canonical, DateTime, isJson, TimeSpan, type RowValue } from '../../../shaping/rows/values/value.ts';
 import { writeJson } from '../../../json/numbers.ts';
 import { compareText } from '../../../shaping/rows/values/text.ts';
 
 /** Values of the same class can be compared with each other. */
-function classOf(value: Value): (typeof CLASSES)[keyof typeof CLASSES] | 'datetime' | undefined {
+function classOf(value: RowValue): (typeof CLASSES)[keyof typeof CLASSES] | 'datetime' | undefined {
   if (value === null) return undefined;
   if (value instanceof DateTime) return 'datetime';
   return value instanceof TimeSpan ? 'number' : CLASSES[typeof value as keyof typeof CLASSES];
 }
 const CLASSES = { bigint: 'number', number: 'number', string: 'string', boolean: 'bool', object: 'json' } as const;
 
-const plain = (value: Value): Value => (value instanceof DateTime || value instanceof TimeSpan ? value.ns : value);
+const plain = (value: RowValue): RowValue =>
+  value instanceof DateTime || value instanceof TimeSpan ? value.ns : value;
 
 /** True when both are there and equal, else false. */
-function equalValues(left: Value, right: Value): boolean {
+function equalValues(left: RowValue, right: RowValue): boolean {
   if (left === null || right === null) return false;
   const kind = classOf(left);
   if (kind !== classOf(right)) return false;
@@ -29,7 +30,7 @@ function equalValues(left: Value, right: Value): boolean {
 }
 
 /** Below, at or above 0; null where the two have no order, NaN where one is not a number. */
-function compareValues(left: Value, right: Value): number | null {
+function compareValues(left: RowValue, right: RowValue): number | null {
   const kind = classOf(left);
   if (kind === undefined || kind === 'bool' || kind === 'json' || kind !== classOf(right)) return null;
   if (kind === 'string') return compareText(left as string, right as string);
@@ -45,7 +46,7 @@ const SIGNS: Readonly<Record<'<' | '<=' | '>' | '>=', (order: number) => boolean
 };
 
 const order =
-  (sign: keyof typeof SIGNS): Build =>
+  (sign: keyof typeof SIGNS): RowBuild =>
   (call) => {
     const [a, b, test] = [call.value(0), call.value(1), SIGNS[sign]];
     return (scope) => {
@@ -54,7 +55,7 @@ const order =
     };
   };
 
-function equals(call: Call): Of<boolean | null> {
+function equals(call: RowCall): Of<boolean | null> {
   const [a, b] = [call.value(0), call.value(1)];
   return (scope) => {
     const [left, right] = [a(scope), b(scope)];
@@ -63,11 +64,11 @@ function equals(call: Call): Of<boolean | null> {
 }
 
 export const negated =
-  (build: (call: Call) => Of<boolean | null>): Build =>
+  (build: (call: RowCall) => Of<boolean | null>): RowBuild =>
   (call) =>
     lift1(build(call), (found) => !found);
 
-function sameIgnoringCase(call: Call): Of<boolean> {
+function sameIgnoringCase(call: RowCall): Of<boolean> {
   const [a, b] = [call.string(0), call.string(1)];
   return (scope) => {
     const left = a(scope);
@@ -79,7 +80,7 @@ function sameIgnoringCase(call: Call): Of<boolean> {
 export const both = (a: boolean | null, b: boolean | null): boolean | null =>
   a === false || b === false ? false : a === null || b === null ? null : true;
 
-function between(call: Call): Of<boolean | null> {
+function between(call: RowCall): Of<boolean | null> {
   const [value, low, high] = [call.value(0), call.value(1), call.value(2)];
   return (scope) => {
     const found = value(scope);
@@ -89,8 +90,8 @@ function between(call: Call): Of<boolean | null> {
 }
 
 /** The items of a list in parentheses; constant arrays are taken apart. */
-export function listItems(call: Call): Evaluate[] {
-  const flatten = (item: Value): Value[] =>
+export function listItems(call: RowCall): Evaluate[] {
+  const flatten = (item: RowValue): RowValue[] =>
     Array.isArray(item) ? item.flatMap(flatten) : isJson(item) || item === null ? [] : [canonical(item)];
   return Array.from({ length: call.count - 1 }, (_, n) => n + 1).flatMap((n): Evaluate[] => {
     const item = call.value(n);
@@ -102,8 +103,8 @@ export function listItems(call: Call): Evaluate[] {
 }
 
 const among =
-  (equal: (value: Value, item: Value) => boolean) =>
-  (call: Call): Of<boolean> => {
+  (equal: (value: RowValue, item: RowValue) => boolean) =>
+  (call: RowCall): Of<boolean> => {
     const [value, items] = [call.value(0), listItems(call)];
     return (scope) => {
       const found = value(scope);
@@ -119,7 +120,7 @@ const isInIgnoringCase = among((value, item) =>
 
 /** `decisive`: the value that settles the result whatever the others are. */
 const connect =
-  (decisive: boolean): Build =>
+  (decisive: boolean): RowBuild =>
   (call) => {
     const parts = Array.from({ length: call.count }, (_, n) => call.bool(n));
     return (scope) => {
@@ -133,7 +134,7 @@ const connect =
     };
   };
 
-export const COMPARISONS_ROWS: Builders<typeof COMPARISONS> = {
+export const COMPARISONS_ROWS: RowBuilders<typeof COMPARISONS> = {
   '==': equals,
   '!=': negated(equals),
   '=~': sameIgnoringCase,

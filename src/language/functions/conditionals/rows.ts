@@ -1,19 +1,19 @@
 /** Null checks and conditionals over one row. */
-import type { Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { ofValue } from '../../../shaping/rows/call/lift.ts';
-import type { Value } from '../../../shaping/rows/values/value.ts';
+import type { RowValue } from '../../../shaping/rows/values/value.ts';
 import { negated } from '../comparisons/rows.ts';
 import type { CONDITIONALS } from './spec.ts';
 
 /** A text that is empty counts as missing. */
-const isGiven = (value: Value): boolean => value !== null && value !== '';
+const isGiven = (value: RowValue): boolean => value !== null && value !== '';
 
-function iff(call: Call): Evaluate {
+function iff(call: RowCall): Evaluate {
   const [condition, a, b] = [call.bool(0), call.value(1), call.value(2)];
   return (scope) => (condition(scope) === true ? a(scope) : b(scope));
 }
 
-function cases(call: Call): Evaluate {
+function cases(call: RowCall): Evaluate {
   if (call.count % 2 === 0)
     throw call.fail(call.count - 1, 'wanted pairs of condition and result, then the result of no match');
   const pairs = Array.from(
@@ -27,7 +27,7 @@ function cases(call: Call): Evaluate {
   };
 }
 
-function coalesce(call: Call): Evaluate {
+function coalesce(call: RowCall): Evaluate {
   const values = Array.from({ length: call.count }, (_, n) => call.value(n));
   return (scope) => {
     for (const value of values) {
@@ -38,12 +38,12 @@ function coalesce(call: Call): Evaluate {
   };
 }
 
-function ifExists(call: Call): Evaluate {
+function ifExists(call: RowCall): Evaluate {
   const [value, otherwise] = [call.value(0), call.value(1)];
   return (scope) => value(scope) ?? otherwise(scope);
 }
 
-export const CONDITIONALS_ROWS: Builders<typeof CONDITIONALS> = {
+export const CONDITIONALS_ROWS: RowBuilders<typeof CONDITIONALS> = {
   iff,
   case: cases,
   coalesce,

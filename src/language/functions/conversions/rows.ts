@@ -1,7 +1,7 @@
 /** From one type to another, of one row. */
 import type { CONVERSIONS } from './spec.ts';
 import { readDatetime, readSpanText, UNIT_NS } from '../../syntax/literals.ts';
-import type { Build, Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { ofValue } from '../../../shaping/rows/call/lift.ts';
 import { asJson, asString } from '../../../shaping/rows/values/convert.ts';
 import {
@@ -11,7 +11,7 @@ import {
   parseJson,
   TimeSpan,
   wholeOf,
-  type Value,
+  type RowValue,
   fits64,
 } from '../../../shaping/rows/values/value.ts';
 import { timeOf } from '../arithmetic/rows.ts';
@@ -22,7 +22,7 @@ export function integerOf(text: string): bigint | null {
   return isInteger ? fits64(BigInt(text.replace('+', ''))) : null;
 }
 
-function toInt(value: Value): bigint | null {
+function toInt(value: RowValue): bigint | null {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return wholeOf(value);
   if (typeof value === 'boolean') return value ? 1n : 0n;
@@ -39,7 +39,7 @@ function readReal(text: string): number | null {
   return value === undefined ? null : sign === '-' ? -value : value;
 }
 
-function toDouble(value: Value): number | null {
+function toDouble(value: RowValue): number | null {
   if (typeof value === 'string') return readReal(value);
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
@@ -49,7 +49,7 @@ function toDouble(value: Value): number | null {
 const TRUE = new Set(['1', 't', 'true', 'yes']);
 const FALSE = new Set(['0', 'f', 'false', 'no']);
 
-function toBool(value: Value): boolean | null {
+function toBool(value: RowValue): boolean | null {
   if (typeof value === 'string')
     return TRUE.has(value.toLowerCase()) ? true : FALSE.has(value.toLowerCase()) ? false : null;
   if (typeof value === 'boolean') return value;
@@ -57,7 +57,7 @@ function toBool(value: Value): boolean | null {
   return value instanceof DateTime || value instanceof TimeSpan ? value.ns !== 0n : null;
 }
 
-export function toDatetime(value: Value): Value {
+export function toDatetime(value: RowValue): RowValue {
   if (value instanceof DateTime) return value;
   if (typeof value === 'bigint') return timeOf(value);
   const ns = typeof value === 'number' ? wholeOf(value) : typeof value === 'string' ? readDatetime(value) : undefined;
@@ -74,7 +74,7 @@ function goSpan(text: string): bigint | null {
   return ns !== null && text.startsWith('-') ? -ns : ns;
 }
 
-function toTimespan(call: Call): Evaluate {
+function toTimespan(call: RowCall): Evaluate {
   const literal = call.literal(0);
   if (literal?.type === 'string') {
     const ns = readSpanText(String(literal.value));
@@ -97,7 +97,7 @@ function toTimespan(call: Call): Evaluate {
 
 const TYPE_NAMES = { bigint: 'long', number: 'real', string: 'string', boolean: 'bool', object: 'dictionary' } as const;
 
-export function typeName(value: Value): string {
+export function typeName(value: RowValue): string {
   if (value === null) return 'null';
   if (value instanceof DateTime) return 'datetime';
   if (value instanceof TimeSpan) return 'timespan';
@@ -105,7 +105,7 @@ export function typeName(value: Value): string {
 }
 
 /** Parses the JSON text. */
-const parsed = (otherwise: (text: string) => Value): Build =>
+const parsed = (otherwise: (text: string) => RowValue): RowBuild =>
   ofValue((value) => {
     const text = isJson(value) ? null : asString(value);
     if (text === null) return value;
@@ -113,7 +113,7 @@ const parsed = (otherwise: (text: string) => Value): Build =>
     return found === undefined ? otherwise(text) : canonical(found);
   });
 
-export const CONVERSIONS_ROWS: Builders<typeof CONVERSIONS> = {
+export const CONVERSIONS_ROWS: RowBuilders<typeof CONVERSIONS> = {
   toint: ofValue(toInt),
   todouble: ofValue(toDouble),
   tobool: ofValue(toBool),

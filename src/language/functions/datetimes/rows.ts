@@ -1,7 +1,7 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
 import { builtAlike, readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from './spec.ts';
 import { nameOf, readText } from '../../plan/literals.ts';
-import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, Of, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift1, lift2, ofNumber, ofTime } from '../../../shaping/rows/call/lift.ts';
 import {
   addMonths,
@@ -28,7 +28,7 @@ function later(ns: bigint, unit: string, count: bigint): DateTime | null {
 }
 
 const begin =
-  (period: Period): Build =>
+  (period: Period): RowBuild =>
   (call) => {
     if (call.count === 2)
       return lift2(call.time(0), call.int(1), (ns, offset) => later(startOf(period, ns), period, offset));
@@ -36,7 +36,7 @@ const begin =
   };
 
 const end =
-  (period: Period): Build =>
+  (period: Period): RowBuild =>
   (call) => {
     const offset: Of<bigint | null> = call.count === 2 ? call.int(1) : () => 0n;
     return lift2(call.time(0), offset, (ns, by) => {
@@ -45,9 +45,9 @@ const end =
     });
   };
 
-const part = (name: string): Build => ofTime((ns) => PARTS.get(name)!(ns));
+const part = (name: string): RowBuild => ofTime((ns) => PARTS.get(name)!(ns));
 
-function datetimePart(call: Call): Evaluate {
+function datetimePart(call: RowCall): Evaluate {
   const read = PARTS.get(
     nameOf(
       call,
@@ -57,12 +57,12 @@ function datetimePart(call: Call): Evaluate {
   return lift1(call.time(1), read);
 }
 
-function datetimeAdd(call: Call): Evaluate {
+function datetimeAdd(call: RowCall): Evaluate {
   const name = nameOf(call, [...MONTHS.keys(), ...UNITS.keys()]);
   return lift2(call.int(1), call.time(2), (count, ns) => later(ns, name, count));
 }
 
-function difference(call: Call): Evaluate {
+function difference(call: RowCall): Evaluate {
   const name = nameOf(call, [...UNITS.keys(), ...MONTHS.keys()]);
   return lift2(call.time(1), call.time(2), (a, b) => wrap64(unitIndex(name, a) - unitIndex(name, b)));
 }
@@ -110,13 +110,13 @@ function plainPart(part: string): ((ns: bigint) => string) | undefined {
   return part.startsWith('f') ? fraction : undefined;
 }
 
-function formatted(call: Call): Evaluate {
+function formatted(call: RowCall): Evaluate {
   const parts = readText(call, 1, readTimeFormat, 'a format such as yyyy-MM-dd HH:mm:ss.fff');
   const writers = parts.map((part) => plainPart(part) ?? WRITTEN[part]!);
   return ofTime((ns) => writers.map((write) => write(ns)).join(''))(call);
 }
 
-function formattedSpan(call: Call): Evaluate {
+function formattedSpan(call: RowCall): Evaluate {
   const parts = readText(call, 1, readSpanFormat, 'a format such as d.HH:mm:ss.fff');
   const writers = parts.map((part) => {
     const plain = plainPart(part);
@@ -128,7 +128,7 @@ function formattedSpan(call: Call): Evaluate {
 }
 
 /** Null where a part is out of its range. */
-function made(call: Call): Evaluate {
+function made(call: RowCall): Evaluate {
   const parts = [0, 1, 2, 3, 4].map((n): Of<bigint | null> => (n < call.count ? call.int(n) : () => 0n));
   const seconds: Of<number | null> = call.count > 5 ? call.real(5) : () => 0;
   return (scope) => {
@@ -145,7 +145,7 @@ function made(call: Call): Evaluate {
   };
 }
 
-const unixtime = (unitNs: bigint): Build =>
+const unixtime = (unitNs: bigint): RowBuild =>
   ofNumber((value) => {
     const ns = typeof value === 'number' ? wholeOf(roundHalfEven(value * Number(unitNs))) : value * unitNs;
     return ns === null ? null : timeOf(ns);
@@ -154,7 +154,7 @@ const unixtime = (unitNs: bigint): Build =>
 const nowNs = (readAtMs: number): bigint => BigInt(Math.trunc(readAtMs)) * 1_000_000n;
 
 const shifted =
-  (sign: 1n | -1n): Build =>
+  (sign: 1n | -1n): RowBuild =>
   (call) => {
     const span: Of<bigint | null> = call.count === 0 ? () => 0n : call.span(0);
     return (scope) => {
@@ -163,7 +163,7 @@ const shifted =
     };
   };
 
-export const DATETIMES_ROWS: Builders<typeof DATETIMES> = {
+export const DATETIMES_ROWS: RowBuilders<typeof DATETIMES> = {
   now: shifted(1n),
   ago: shifted(-1n),
   ...builtAlike({ begin, end, unixtime }),

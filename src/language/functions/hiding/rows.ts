@@ -13,14 +13,14 @@ import {
   type Redaction,
   type RedactionKind,
 } from '../../../shaping/redact/redact.ts';
-import type { Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, Of, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift1, lift2 } from '../../../shaping/rows/call/lift.ts';
 import { compileRegex } from '../../../shaping/rows/call/regex.ts';
 
 /** `/pattern/` or `name=/pattern/`. */
 const OWN = /^(?:([A-Za-z0-9_-]{1,64})=)?\/(.+)\/$/s;
 
-function redact(call: Call): Evaluate {
+function redact(call: RowCall): Evaluate {
   const kinds = new Set<RedactionKind>();
   const own: Redaction[] = [];
   for (let n = 1; n < call.count; n++) {
@@ -35,7 +35,7 @@ function redact(call: Call): Evaluate {
   return lift1(call.string(0), (text) => redactText(text, redactions));
 }
 
-function unknownKind(call: Call, n: number, given: string): Error {
+function unknownKind(call: RowCall, n: number, given: string): Error {
   const near = guess(given, REDACTION_KINDS);
   const all = `there are ${REDACTION_KINDS.join(', ')}, and patterns of your own between slashes`;
   return call.fail(n, `unknown kind ${JSON.stringify(given)}`, near === undefined ? all : `${near}; ${all}`);
@@ -73,7 +73,7 @@ function readSecret(path: string, fail: (message: string) => Error): string {
   return key;
 }
 
-function hash(call: Call): Evaluate {
+function hash(call: RowCall): Evaluate {
   if (call.count < 2 || call.node(1).kind === 'constant')
     throw call.fail(
       0,
@@ -85,7 +85,7 @@ function hash(call: Call): Evaluate {
   );
 }
 
-export const HIDING_ROWS: Builders<typeof HIDING> = {
+export const HIDING_ROWS: RowBuilders<typeof HIDING> = {
   redact,
   hash,
   env: (call) => {

@@ -2,18 +2,18 @@
 import { integerOf } from '../conversions/rows.ts';
 import { numberOf } from '../../plan/literals.ts';
 import type { MATH } from './spec.ts';
-import type { Build, Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift2, ofInt, ofNumber, ofReal, ofValue } from '../../../shaping/rows/call/lift.ts';
 import { asInt } from '../../../shaping/rows/values/convert.ts';
-import { wholeOf, wrap64, type Value } from '../../../shaping/rows/values/value.ts';
+import { wholeOf, wrap64, type RowValue } from '../../../shaping/rows/values/value.ts';
 
-const byKind = (ints: (value: bigint) => Value, reals: (value: number) => Value): Build =>
+const byKind = (ints: (value: bigint) => RowValue, reals: (value: number) => RowValue): RowBuild =>
   ofNumber((value) => (typeof value === 'bigint' ? ints(value) : reals(value)));
 
 const same = (value: bigint): bigint => value;
 
 /** Half goes away from zero. */
-function round(call: Call): Evaluate {
+function round(call: RowCall): Evaluate {
   const digits = numberOf(call, 1, 'a number of digits', -15, 15, 0);
   const factor = 10 ** digits;
   // Plus 0: of what rounds to nothing there is no negative.
@@ -24,7 +24,7 @@ function round(call: Call): Evaluate {
 
 /** Nulls are left out; the result is an integer where all that is there are. */
 const extreme =
-  (better: (a: bigint | number, b: bigint | number) => boolean): Build =>
+  (better: (a: bigint | number, b: bigint | number) => boolean): RowBuild =>
   (call) => {
     const numbers = Array.from({ length: call.count }, (_, n) => call.number(n));
     return (scope) => {
@@ -41,11 +41,11 @@ const extreme =
   };
 
 const shift =
-  (by: (value: bigint, count: bigint) => bigint): Build =>
+  (by: (value: bigint, count: bigint) => bigint): RowBuild =>
   (call) =>
     lift2(call.int(0), call.int(1), (value, count) => (count < 0n ? null : wrap64(by(value, count % 64n))));
 
-function toHex(call: Call): Evaluate {
+function toHex(call: RowCall): Evaluate {
   const digits = numberOf(call, 1, 'a number of digits', 0, 64, 1);
   return ofValue((value) => {
     const int = typeof value === 'string' ? integerOf(value) : asInt(value);
@@ -53,7 +53,7 @@ function toHex(call: Call): Evaluate {
   })(call);
 }
 
-export const MATH_ROWS: Builders<typeof MATH> = {
+export const MATH_ROWS: RowBuilders<typeof MATH> = {
   abs: byKind((value) => wrap64(value < 0n ? -value : value), Math.abs),
   sign: byKind(
     (value) => (value > 0n ? 1n : value < 0n ? -1n : 0n),

@@ -18,11 +18,11 @@ import {
   URL_PATTERN,
   type NETWORK,
 } from './spec.ts';
-import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, Of, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift1, lift2, ofInt, ofText, ofValue } from '../../../shaping/rows/call/lift.ts';
 import { asInt, heldText } from '../../../shaping/rows/values/convert.ts';
 import { bounded } from '../../../shaping/rows/values/text.ts';
-import { isObject, type Value } from '../../../shaping/rows/values/value.ts';
+import { isObject, type RowValue } from '../../../shaping/rows/values/value.ts';
 
 const URL_PARTS = new RegExp(URL_PATTERN, 's');
 const GAPS = new RegExp(ADDRESS_GAPS);
@@ -31,16 +31,16 @@ const GAPS = new RegExp(ADDRESS_GAPS);
 const addressOf = (text: Of<string | null>): Of<number | null> =>
   lift1(text, (found) => (readAddress4(found) ? readNetwork(found)!.first : null));
 
-const within = (call: Call, networks: readonly Network4[]): Evaluate =>
+const within = (call: RowCall, networks: readonly Network4[]): Evaluate =>
   lift1(addressOf(call.string(0)), (address) =>
     networks.some(({ first, last }) => address >= first && address <= last),
   );
 
-const isInRange: Build = (call) => within(call, networksOf(call, readNetwork, 'a network such as 10.0.0.0/8'));
+const isInRange: RowBuild = (call) => within(call, networksOf(call, readNetwork, 'a network such as 10.0.0.0/8'));
 
 /** Whether one of the addresses in a text is in one of the networks. */
 const found =
-  (read: (text: string) => Network4 | undefined, wanted: string): Build =>
+  (read: (text: string) => Network4 | undefined, wanted: string): RowBuild =>
   (call) => {
     const networks = networksOf(call, read, wanted);
     return lift1(call.string(0), (text) =>
@@ -53,7 +53,7 @@ const found =
   };
 
 /** An IPv4 address of a number or a text, of the network of so many leading bits the first one. */
-function written(call: Call): Evaluate {
+function written(call: RowCall): Evaluate {
   const [value, bits] = [call.value(0), numberOf(call, 1, 'a number of bits', 0, 32, 32)];
   return (scope) => {
     const given = value(scope);
@@ -65,7 +65,7 @@ function written(call: Call): Evaluate {
 
 /** `fromEnd`: bits of the texts' own kind of address count behind these. */
 const compared =
-  (read: (text: string) => Network6 | undefined, fromEnd: number, build: (order: -1 | 0 | 1) => Value): Build =>
+  (read: (text: string) => Network6 | undefined, fromEnd: number, build: (order: -1 | 0 | 1) => RowValue): RowBuild =>
   (call) => {
     const most = bitsOf(call, 128 - fromEnd) + fromEnd;
     return lift2(call.string(0), call.string(1), (first, second) => {
@@ -86,7 +86,7 @@ function parsed6(text: string): string | null {
   return first.toString(16).padStart(32, '0').match(/.{4}/g)!.join(':');
 }
 
-function isInRange6(call: Call): Evaluate {
+function isInRange6(call: RowCall): Evaluate {
   const networks = networksOf(call, readNetwork6, 'a network such as fd00::/8');
   return lift1(call.string(0), (text) => {
     const address = readNetwork6(text);
@@ -103,7 +103,7 @@ const decoded = (text: string): string =>
     .replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
 
 /** Made as JSON text, so that a name such as `__proto__` is a name like any other. */
-function queryObject(query: string): Value {
+function queryObject(query: string): RowValue {
   const pairs = new Map<string, string>();
   for (const pair of query.split('&')) {
     if (pair === '') continue;
@@ -113,7 +113,7 @@ function queryObject(query: string): Value {
   }
   return JSON.parse(
     `{${[...pairs].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`,
-  ) as Value;
+  ) as RowValue;
 }
 
 const parsedUrl = ofText((text) => {
@@ -144,7 +144,7 @@ const formattedUrl = ofValue((value) => {
   );
 });
 
-export const NETWORK_ROWS: Builders<typeof NETWORK> = {
+export const NETWORK_ROWS: RowBuilders<typeof NETWORK> = {
   parse_ipv4: (call) => lift1(addressOf(call.string(0)), BigInt),
   ipv4_is_private: (call) => within(call, PRIVATE_NETWORKS),
   ipv4_is_in_range: isInRange,

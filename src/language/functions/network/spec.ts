@@ -1,6 +1,6 @@
 /** Addresses of networks, and URLs. */
 import { plainOf, type FunctionTable } from '../../function-spec.ts';
-import { numberOf, type Use } from '../../plan/literals.ts';
+import { numberOf, type FunctionUse } from '../../plan/literals.ts';
 
 export const NETWORK = {
   parse_ipv4: { syntax: 'parse_ipv4(text)', doc: 'Converts an IPv4 address, or the first one of a network such as 10.1.2.3/8, to a number; null if the text is neither.', args: ['string'], returns: 'int' },
@@ -112,7 +112,7 @@ export function readPrefix(text: string): Network4 | undefined {
 export const ADDRESS_GAPS = '[^0-9A-Za-z.]+';
 
 /** The texts of the arguments from the second on, and those of a `dynamic([…])`, each as `read` makes it. */
-export function networksOf<T>(use: Use, read: (text: string) => T | undefined, example: string): T[] {
+export function networksOf<T>(use: FunctionUse, read: (text: string) => T | undefined, example: string): T[] {
   return Array.from({ length: use.count - 1 }, (_, n) =>
     [plainOf(use.constant(n + 1))].flat().map((text) => {
       const found = typeof text === 'string' ? read(text) : undefined;
@@ -123,7 +123,7 @@ export function networksOf<T>(use: Use, read: (text: string) => T | undefined, e
 }
 
 /** How many leading bits of two addresses count. */
-export const bitsOf = (use: Use, most: number): number => numberOf(use, 2, 'a number of bits', 0, most, most);
+export const bitsOf = (use: FunctionUse, most: number): number => numberOf(use, 2, 'a number of bits', 0, most, most);
 
 /** `10.1.2.3` of its number. */
 export const addressText = (number: number): string => [24, 16, 8, 0].map((bits) => (number >>> bits) & 255).join('.');

@@ -1,11 +1,11 @@
 /** Rounding to bins, of one row. */
 import { modulo } from '../../../core/time/calendar.ts';
-import type { Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { DateTime, TimeSpan, wholeOf, wrap64 } from '../../../shaping/rows/values/value.ts';
 import { spanOf } from '../arithmetic/rows.ts';
 import type { ROUNDING } from './spec.ts';
 
-function bin(call: Call): Evaluate {
+function bin(call: RowCall): Evaluate {
   const { value: size, type } = call.constant(1);
   if (size === null || !(Number(size) > 0)) throw call.fail(1, 'the size of a bin has to be more than zero');
   const value = call.value(0);
@@ -31,4 +31,4 @@ function bin(call: Call): Evaluate {
   };
 }
 
-export const ROUNDING_ROWS: Builders<Omit<typeof ROUNDING, 'bin_auto'>> = { bin };
+export const ROUNDING_ROWS: RowBuilders<Omit<typeof ROUNDING, 'bin_auto'>> = { bin };

@@ -1,24 +1,24 @@
 /** Functions of arrays of numbers, of one row. */
 import type { SERIES } from './spec.ts';
-import type { Build, Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
-import type { Value } from '../../../shaping/rows/values/value.ts';
+import type { Evaluate, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
+import type { RowValue } from '../../../shaping/rows/values/value.ts';
 import { identityOf, itemOf, ofArrays, type Items } from '../arrays/rows.ts';
 
 /** Null unless it is a number. */
-const realOf = (item: Value): number | null =>
+const realOf = (item: RowValue): number | null =>
   typeof item === 'number' || typeof item === 'bigint' ? Number(item) : null;
-const finite = (value: number): Value => (Number.isFinite(value) ? value + 0 : null);
+const finite = (value: number): RowValue => (Number.isFinite(value) ? value + 0 : null);
 
 /** Item by item of two arrays, or of an array and a number. */
 const paired =
-  (build: (a: number, b: number) => Value): Build =>
+  (build: (a: number, b: number) => RowValue): RowBuild =>
   (call) => {
     const sides = [call.value(0), call.value(1)] as const;
     return (scope) => {
-      const [a, b] = sides.map((side) => side(scope)) as [Value, Value];
+      const [a, b] = sides.map((side) => side(scope)) as [RowValue, RowValue];
       const lengths = [a, b].flatMap((side) => (Array.isArray(side) ? [side.length] : []));
       if (lengths.length === 0 || [a, b].some((side) => !Array.isArray(side) && realOf(side) === null)) return null;
-      const at = (side: Value, n: number): number | null => realOf(Array.isArray(side) ? (side as Items)[n]! : side);
+      const at = (side: RowValue, n: number): number | null => realOf(Array.isArray(side) ? (side as Items)[n]! : side);
       return Array.from({ length: Math.min(...lengths) }, (_, n) => {
         const [left, right] = [at(a, n), at(b, n)];
         return left === null || right === null ? null : build(left, right);
@@ -27,11 +27,11 @@ const paired =
   };
 
 const ofItems =
-  (build: (items: Items) => Value): Build =>
+  (build: (items: Items) => RowValue): RowBuild =>
   (call) =>
     ofArrays([call.value(0)], ([items]) => build(items!));
 
-function stats(items: Items): Value {
+function stats(items: Items): RowValue {
   const all = items.map(realOf);
   const found = all.filter((item) => item !== null);
   if (found.length === 0)
@@ -46,9 +46,9 @@ function stats(items: Items): Value {
 const filled =
   (
     missingAt: number,
-    build: (items: Items, isMissing: (item: Value) => boolean, call: readonly Value[]) => Value,
-  ): Build =>
-  (call: Call): Evaluate => {
+    build: (items: Items, isMissing: (item: RowValue) => boolean, call: readonly RowValue[]) => RowValue,
+  ): RowBuild =>
+  (call: RowCall): Evaluate => {
     const others = Array.from({ length: call.count - 1 }, (_, n) => call.value(n + 1));
     return ofArrays([call.value(0)], ([items], scope) => {
       const given = others.map((other) => itemOf(other(scope)));
@@ -58,12 +58,16 @@ const filled =
   };
 
 /** Each item that is missing as the last one before it that is not. */
-function forward(items: Items, isMissing: (item: Value) => boolean): Items {
-  let last: Value | undefined;
+function forward(items: Items, isMissing: (item: RowValue) => boolean): Items {
+  let last: RowValue | undefined;
   return items.map((item) => (isMissing(item) ? (last ?? item) : (last = item)));
 }
 
-function linear(items: Items, isMissing: (item: Value) => boolean, [, edges, constant = 0n]: readonly Value[]): Value {
+function linear(
+  items: Items,
+  isMissing: (item: RowValue) => boolean,
+  [, edges, constant = 0n]: readonly RowValue[],
+): RowValue {
   const places = items.map((item, n): number => (isMissing(item) ? -1 : n));
   const before = forward(places.map(BigInt), (place) => place === -1n).map(Number);
   const after = forward(places.toReversed().map(BigInt), (place) => place === -1n)
@@ -79,7 +83,7 @@ function linear(items: Items, isMissing: (item: Value) => boolean, [, edges, con
   });
 }
 
-export const SERIES_ROWS: Builders<typeof SERIES> = {
+export const SERIES_ROWS: RowBuilders<typeof SERIES> = {
   series_add: paired((a, b) => finite(a + b)),
   series_subtract: paired((a, b) => finite(a - b)),
   series_multiply: paired((a, b) => finite(a * b)),

@@ -1,12 +1,12 @@
 /** Sizes in bytes, of one row. */
 import { trimEndOf } from '../../../core/text/trim-end.ts';
-import type { Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift1 } from '../../../shaping/rows/call/lift.ts';
 import { numberOf } from '../../plan/literals.ts';
 import { wholeOf } from '../../../shaping/rows/values/value.ts';
 import { MOST_SIZE, namedUnits, SIZE_PATTERN, stepOf, UNITS, unitOf, type SIZES } from './spec.ts';
 
-function format(call: Call): Evaluate {
+function format(call: RowCall): Evaluate {
   const digits = numberOf(call, 1, 'a number of digits', 0, 15, 0);
   const step = stepOf(call, 3);
   const fixed = unitOf(call, 2, step);
@@ -26,7 +26,7 @@ function format(call: Call): Evaluate {
 
 const SIZE = new RegExp(SIZE_PATTERN);
 
-function parse(call: Call): Evaluate {
+function parse(call: RowCall): Evaluate {
   const units = namedUnits(stepOf(call, 1));
   return lift1(call.string(0), (text) => {
     const [, number, name = ''] = SIZE.exec(text) ?? [];
@@ -35,4 +35,4 @@ function parse(call: Call): Evaluate {
   });
 }
 
-export const SIZES_ROWS: Builders<typeof SIZES> = { format_bytes: format, parse_bytes: parse };
+export const SIZES_ROWS: RowBuilders<typeof SIZES> = { format_bytes: format, parse_bytes: parse };

@@ -1,6 +1,6 @@
 /** Sizes in bytes, with units for people to read. */
 import type { FunctionTable } from '../../function-spec.ts';
-import { numberOf, readText } from '../../plan/literals.ts';
+import { numberOf, readText, type FunctionUse } from '../../plan/literals.ts';
 
 export const SIZES = {
   format_bytes: { syntax: "format_bytes(number, 2, 'MB', 2)", doc: 'Formats a number of bytes with a unit and at most that many decimal places, 0 by default. Units: Bytes, KB, MB, GB, TB, PB, EB, and KiB to EiB; the largest that fits if none or an empty text is given. KB is 1,024 bytes, or 1,000 if the last argument is 10.', args: ['number', 'constant int', 'constant string', 'constant int'], optional: 3, returns: 'string' },
@@ -10,17 +10,15 @@ export const SIZES = {
 /** Units without a prefix of two letters, each a step larger than the one before. */
 export const UNITS = ['Bytes', 'KB', 'MB', 'GB', 'TB', 'PB', 'EB'] as const;
 
-type Use = Parameters<typeof numberOf>[0];
-
 /** How many bytes a KB has. */
-export function stepOf(use: Use, n: number): 1000 | 1024 {
+export function stepOf(use: FunctionUse, n: number): 1000 | 1024 {
   const base = numberOf(use, n, 'the base 2 or 10, a number', 2, 10);
   if (base !== 2 && base !== 10) throw use.fail(n, 'wanted the base 2 or 10');
   return base === 10 ? 1000 : 1024;
 }
 
 /** The unit that an argument names, as a power of its step; undefined for the largest that fits. */
-export function unitOf(use: Use, n: number, step: number): { readonly name: string; readonly step: number; readonly power: number } | undefined {
+export function unitOf(use: FunctionUse, n: number, step: number): { readonly name: string; readonly step: number; readonly power: number } | undefined {
   if (n >= use.count || use.constant(n).value === '') return undefined;
   return readText(use, n, (name) => {
     const power = UNITS.findIndex((unit) => unit === name.replace('i', '') && (unit !== 'Bytes' || name === unit));

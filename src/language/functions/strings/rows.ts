@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { ANSI_PATTERN, PATH_PATTERN, translation, type STRINGS } from './spec.ts';
-import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
+import type { Evaluate, Of, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift1, lift2, lift3, ofText } from '../../../shaping/rows/call/lift.ts';
 import {
   bounded,
@@ -13,13 +13,13 @@ import {
   lengthOf,
   substring,
 } from '../../../shaping/rows/values/text.ts';
-import { wholeOf, type Value } from '../../../shaping/rows/values/value.ts';
+import { wholeOf, type RowValue } from '../../../shaping/rows/values/value.ts';
 import { compileRegex, regexArgument, type Regex } from '../../../shaping/rows/call/regex.ts';
 import { countGroups } from '../../operators/parse/pattern.ts';
 import { groupOf, groupsOf } from '../../plan/literals.ts';
 import { trimEndOf } from '../../../core/text/trim-end.ts';
 
-const hash = (algorithm: string): Build => ofText((text) => createHash(algorithm).update(text).digest('hex'));
+const hash = (algorithm: string): RowBuild => ofText((text) => createHash(algorithm).update(text).digest('hex'));
 
 const titled = (text: string): string => {
   const first = String.fromCodePoint(text.codePointAt(0) ?? 0x20);
@@ -46,7 +46,7 @@ function decodeBase64(text: string): string | null {
 const quoteRegex = (text: string): string =>
   text.replaceAll('\0', String.raw`\0`).replaceAll(/[\\|()^$.[\]?*+{:-]/g, String.raw`\$&`);
 
-function sub(call: Call): Evaluate {
+function sub(call: RowCall): Evaluate {
   const length: Of<bigint | null> = call.count > 2 ? call.int(2) : () => 2n ** 62n;
   return lift3(call.string(0), call.int(1), length, (value, from, count) =>
     substring(value, placeIn(value, from), clamped(count, value.length)),
@@ -61,17 +61,17 @@ const placeIn = (text: string, place: bigint): number =>
 const clamped = (value: bigint, length: number): number =>
   value < 0n ? 0 : value > BigInt(length) ? length : Number(value);
 
-function joined(call: Call, from: number, delimiter: (scope: Parameters<Evaluate>[0]) => string): Evaluate {
+function joined(call: RowCall, from: number, delimiter: (scope: Parameters<Evaluate>[0]) => string): Evaluate {
   const parts = Array.from({ length: call.count - from }, (_, n) => call.string(n + from));
   return (scope) => bounded(parts.map((part) => part(scope) ?? '').join(delimiter(scope)));
 }
 
-function joinedBy(call: Call): Evaluate {
+function joinedBy(call: RowCall): Evaluate {
   const delimiter = call.string(0);
   return joined(call, 1, (scope) => delimiter(scope) ?? '');
 }
 
-function repeat(call: Call): Evaluate {
+function repeat(call: RowCall): Evaluate {
   const delimiter: Of<string | null> = call.count > 2 ? call.string(2) : () => '';
   return lift3(
     call.string(0),
@@ -85,19 +85,19 @@ function repeat(call: Call): Evaluate {
   );
 }
 
-function split(call: Call): Evaluate {
+function split(call: RowCall): Evaluate {
   const by = String(call.constant(1).value);
   return ofText((text) => (by === '' ? [text] : text.split(by)))(call);
 }
 
-function find(call: Call): Evaluate {
+function find(call: RowCall): Evaluate {
   const start: Of<bigint | null> = call.count > 2 ? call.int(2) : () => 0n;
   return lift3(call.string(0), call.string(1), start, (text, wanted, from) =>
     BigInt(indexOf(text, wanted, from < 0n ? placeIn(text, from) : Number(from))),
   );
 }
 
-function findRegex(call: Call): Evaluate {
+function findRegex(call: RowCall): Evaluate {
   const [regex, text] = [regexArgument(call, 1), call.string(0)];
   const [from, nth, length] = [0n, 1n, -1n].map((absent, n): Of<bigint | null> =>
     call.count > n + 2 ? call.int(n + 2) : () => absent,
@@ -122,7 +122,7 @@ function findRegex(call: Call): Evaluate {
   };
 }
 
-function replaceString(call: Call): Evaluate {
+function replaceString(call: RowCall): Evaluate {
   return lift3(call.string(0), call.string(1), call.string(2), (from, to, text) => {
     if (from === '') return text;
     if (to.length > from.length) checkLength(text.length + countOf(text, from) * (to.length - from.length));
@@ -158,7 +158,7 @@ function csvFields(text: string): string[] {
 const ANSI_ESCAPES = new RegExp(ANSI_PATTERN, 'g');
 const PATH_PARTS = new RegExp(PATH_PATTERN, 's');
 
-function pathParts(text: string): Value {
+function pathParts(text: string): RowValue {
   const [, Scheme = '', folder = '', RootPath = '', Filename = '', AlternateDataStreamName = ''] =
     PATH_PARTS.exec(text)!;
   const DirectoryPath = folder.length > 1 ? folder.replace(/[\\/]$/, '') : folder;
@@ -169,14 +169,14 @@ function pathParts(text: string): Value {
   return { Scheme, RootPath, DirectoryPath, DirectoryName, Filename, Extension, AlternateDataStreamName };
 }
 
-function translated(call: Call): Evaluate {
+function translated(call: RowCall): Evaluate {
   const { from, to } = translation(String(call.constant(0).value), String(call.constant(1).value));
   const other = new Map(from.map((char, n) => [char, to[n]!]));
   return lift1(call.string(2), (text) => bounded(Array.from(text, (char) => other.get(char) ?? char).join('')));
 }
 
 /** All but the last characters as `*`. */
-function mask(call: Call): Evaluate {
+function mask(call: RowCall): Evaluate {
   const keep: Of<bigint | null> = call.count > 1 ? call.int(1) : () => 0n;
   return lift2(call.string(0), keep, (text, last) => {
     const length = lengthOf(text);
@@ -185,7 +185,7 @@ function mask(call: Call): Evaluate {
   });
 }
 
-function ofRegex(call: Call, text: number, build: (value: string, regex: Regex) => ReturnType<Evaluate>): Evaluate {
+function ofRegex(call: RowCall, text: number, build: (value: string, regex: Regex) => ReturnType<Evaluate>): Evaluate {
   const [pattern, value] = [regexArgument(call, 0), call.string(text)];
   return (scope) => {
     const [regex, found] = [pattern(scope), value(scope)];
@@ -193,7 +193,7 @@ function ofRegex(call: Call, text: number, build: (value: string, regex: Regex) 
   };
 }
 
-function countOfRegex(call: Call): Evaluate {
+function countOfRegex(call: RowCall): Evaluate {
   return ofRegex(call, 1, (text, regex) => {
     let count = 0n;
     for (const { start, end } of regex.matches(text)) if (end > start) count++;
@@ -202,7 +202,7 @@ function countOfRegex(call: Call): Evaluate {
 }
 
 /** `$1` and `${1}` insert groups, `$0` the whole match; `\\` is a backslash to the service's engine. */
-function replaceRegex(call: Call): Evaluate {
+function replaceRegex(call: RowCall): Evaluate {
   const rewrite = String(call.constant(1).value);
   const parts = rewrite
     .split(/\$(?:(\d)|\{(\d)\})/)
@@ -217,13 +217,13 @@ function replaceRegex(call: Call): Evaluate {
   );
 }
 
-function extract(call: Call): Evaluate {
+function extract(call: RowCall): Evaluate {
   const group = groupOf(call);
   const [pattern, text] = [regexArgument(call, 0), call.string(2)];
   return (scope) => pattern(scope)?.first(text(scope) ?? '')?.groups[group] ?? null;
 }
 
-function extractAll(call: Call): Evaluate {
+function extractAll(call: RowCall): Evaluate {
   const groups = groupsOf(call, countGroups(String(call.constant(0).value)));
   const [only] = groups;
   return ofRegex(call, call.count - 1, (text, regex) =>
@@ -235,7 +235,7 @@ function extractAll(call: Call): Evaluate {
 
 /** The characters of a set removed from the ends of a text. */
 const trim =
-  (start: boolean, end: boolean): Build =>
+  (start: boolean, end: boolean): RowBuild =>
   (call) => {
     const set = new Set(String(call.constant(0).value));
     return lift1(call.string(1), (text) => {
@@ -249,7 +249,7 @@ const trim =
 
 /** In trim_regex a dot matches a newline, too. */
 const trimRegex =
-  (start: boolean, end: boolean): Build =>
+  (start: boolean, end: boolean): RowBuild =>
   (call) => {
     const unit = `(?:${String(call.constant(0).value)})+`;
     const fail = (message: string): Error => call.fail(0, message);
@@ -259,7 +259,7 @@ const trimRegex =
     return lift1(call.string(1), (text) => sides.reduce((result, side) => side.replace(result, () => ''), text));
   };
 
-export const STRINGS_ROWS: Builders<typeof STRINGS> = {
+export const STRINGS_ROWS: RowBuilders<typeof STRINGS> = {
   strlen: ofText((text) => BigInt(lengthOf(text))),
   string_size: ofText((text) => BigInt(Buffer.byteLength(text))),
   tolower: ofText((text) => text.toLowerCase()),

@@ -1,6 +1,6 @@
 /** Operators that look into text: contains, startswith, has, matches regex and their kin. A value that is not there matches nothing but `!…`. */
 import { MATCH_FORMS, type MatchForm, type MatchName, type TEXT_MATCHING } from './spec.ts';
-import type { Build, Builders, Call, Of } from '../../../shaping/rows/call/call.ts';
+import type { Of, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift1 } from '../../../shaping/rows/call/lift.ts';
 import { regexArgument } from '../../../shaping/rows/call/regex.ts';
 import { listItems, negated } from '../comparisons/rows.ts';
@@ -53,7 +53,7 @@ const folded = (fold: boolean, text: Of<string | null>): Of<string | null> =>
   fold ? lift1(text, (found) => found.toLowerCase()) : text;
 
 const matching =
-  ({ word, not, fold }: MatchForm): Build =>
+  ({ word, not, fold }: MatchForm): RowBuild =>
   (call) => {
     const [text, wanted, test] = [folded(fold, call.string(0)), folded(fold, call.string(1)), TESTS[word]];
     return (scope) => {
@@ -63,7 +63,7 @@ const matching =
   };
 
 const hasMany =
-  (fold: boolean, all: boolean): Build =>
+  (fold: boolean, all: boolean): RowBuild =>
   (call) => {
     const text = folded(fold, call.string(0));
     const items = listItems(call);
@@ -78,7 +78,7 @@ const hasMany =
     };
   };
 
-function matchesRegex(call: Call): Of<boolean> {
+function matchesRegex(call: RowCall): Of<boolean> {
   const [text, regex] = [call.string(0), regexArgument(call, 1)];
   return (scope) => {
     const value = text(scope);
@@ -86,8 +86,8 @@ function matchesRegex(call: Call): Of<boolean> {
   };
 }
 
-export const TEXT_MATCHING_ROWS: Builders<typeof TEXT_MATCHING> = {
-  ...(Object.fromEntries(MATCH_FORMS.map(([name, form]) => [name, matching(form)])) as Record<MatchName, Build>),
+export const TEXT_MATCHING_ROWS: RowBuilders<typeof TEXT_MATCHING> = {
+  ...(Object.fromEntries(MATCH_FORMS.map(([name, form]) => [name, matching(form)])) as Record<MatchName, RowBuild>),
   has_any: hasMany(true, false),
   has_any_cs: hasMany(false, false),
   has_all: hasMany(true, true),

@@ -2,16 +2,16 @@
 import { withRestarts } from '../../plan/restarts.ts';
 import { closed, extended, keeping, typeOf, without } from '../../plan/scope.ts';
 import { plainOf } from '../../function-spec.ts';
-import { analyze, type Names } from '../../plan/analysis.ts';
+import { analyze, type NameScope } from '../../plan/analysis.ts';
 import type { Column, NamePattern, Renamed } from '../../plan/tree.ts';
 import { meaningError } from '../../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readExpression, readReachingName } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { EACH, type Expression } from '../../syntax/tree.ts';
-import { columnsOf, operator, type Operator, type Result, type Use } from '../../plan/operator.ts';
+import { columnsOf, operator, type Operator, type OperatorResult, type OperatorUse } from '../../plan/operator.ts';
 
 /** `name`, `name*`, `['any.name']*`. */
-function readPattern(parser: Parser, use: Use = 'queries'): NamePattern {
+function readPattern(parser: Parser, use: OperatorUse = 'queries'): NamePattern {
   if (parser.accept('*')) return { text: '', prefix: true };
   const { at } = parser.token;
   const text = readReachingName(parser);
@@ -35,7 +35,7 @@ function readRenaming(parser: Parser): Renaming {
   return { at, to, from: readColumnName(parser) };
 }
 
-function renamed(renamings: readonly Renaming[], { scope }: Names): Result {
+function renamed(renamings: readonly Renaming[], { scope }: NameScope): OperatorResult {
   const pairs = renamings.map(({ at, to, from }): Renamed => {
     const type = typeOf(scope, from);
     if (type === undefined) throw meaningError(at, `there is no column ${JSON.stringify(from)} here`);
@@ -72,7 +72,7 @@ function readRedactToken(parser: Parser): string {
 }
 
 /** Literal texts, and those of an array. */
-function patternsOf(expressions: readonly Expression[], names: Names): string[] {
+function patternsOf(expressions: readonly Expression[], names: NameScope): string[] {
   return expressions.flatMap((expression) => {
     const node = analyze(expression, names);
     const found = node.kind === 'constant' ? [plainOf(node.constant)].flat() : [];
@@ -83,7 +83,7 @@ function patternsOf(expressions: readonly Expression[], names: Names): string[] 
 }
 
 /** The columns beside those that there are. */
-export function extending(made: readonly Column[], { scope }: Names): Result {
+export function extending(made: readonly Column[], { scope }: NameScope): OperatorResult {
   const { before, columns, after } = withRestarts(made);
   return { stages: [...before, { kind: 'extend', columns }, ...after], scope: extended(scope, columns) };
 }

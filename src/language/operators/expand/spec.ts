@@ -1,22 +1,29 @@
 /** mv-expand: a row for each item of an array or object. */
-import { analyze, applyNamed, type Names } from '../../plan/analysis.ts';
+import { analyze, applyNamed, type NameScope } from '../../plan/analysis.ts';
 import { wrongType } from '../../plan/arguments.ts';
 import { extended, typeOf } from '../../plan/scope.ts';
-import { type Column, type Stage, constantNode, numberedName, type Node, type Scope } from '../../plan/tree.ts';
+import {
+  constantNode,
+  numberedName,
+  type Column,
+  type ColumnScope,
+  type Node,
+  type QueryStage,
+} from '../../plan/tree.ts';
 import { meaningError } from '../../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readTypeName } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import type { Assignment, Pipeline } from '../../syntax/tree.ts';
 import type { Type } from '../../types.ts';
-import { defaultName, type Operator, operator, type Result } from '../../plan/operator.ts';
+import { defaultName, type Operator, operator, type OperatorResult } from '../../plan/operator.ts';
 
-interface Expanded {
+interface ExpandedArray {
   readonly assignment: Assignment;
   readonly type: Type | undefined;
 }
 
 /** `[name =] expression [to typeof(type)]`. */
-function readExpanded(parser: Parser): Expanded {
+function readExpanded(parser: Parser): ExpandedArray {
   const assignment = readAssignment(parser);
   if (!parser.accept('to')) return { assignment, type: undefined };
   parser.expect('typeof', 'after to');
@@ -36,14 +43,14 @@ const CONVERSIONS: Readonly<Partial<Record<Type, string>>> = {
 };
 
 interface Expansion {
-  readonly parts: readonly Expanded[];
+  readonly parts: readonly ExpandedArray[];
   /** The name of the column with the item's number. */
   readonly index: string | undefined;
   readonly limit: number | undefined;
-  readonly items: (Stage & { readonly kind: 'expand' })['items'];
+  readonly items: (QueryStage & { readonly kind: 'expand' })['items'];
 }
 
-function expanded({ parts, index, limit, items }: Expansion, names: Names): Result {
+function expanded({ parts, index, limit, items }: Expansion, names: NameScope): OperatorResult {
   const columns: Column[] = [];
   for (const { assignment } of parts) {
     const { at, value } = assignment;
@@ -55,7 +62,7 @@ function expanded({ parts, index, limit, items }: Expansion, names: Names): Resu
     columns.push({ name, node });
   }
   const made = index === undefined ? columns : [...columns, { name: index, node: INDEX }];
-  const stages: Stage[] = [{ kind: 'expand', columns, index, limit, items }];
+  const stages: QueryStage[] = [{ kind: 'expand', columns, index, limit, items }];
   const conversions = parts.flatMap(({ type, assignment }, n): Column[] => {
     const conversion = type && CONVERSIONS[type];
     const { name } = columns[n]!;
@@ -90,7 +97,7 @@ function readExpansion(parser: Parser): Expansion {
 }
 
 /** The operators after `on`, applied to the items of each row. */
-function appliedTo(expansion: Expansion, inner: Pipeline, names: Names): Result {
+function appliedTo(expansion: Expansion, inner: Pipeline, names: NameScope): OperatorResult {
   const rows = expanded(expansion, names);
   const [stage] = rows.stages;
   return applied(
@@ -135,16 +142,16 @@ const NTH = numberedName('nth', 0);
 const KEPT = numberedName('kept', 0);
 const column = (name: string, type: Node['type'] = 'int'): Node => ({ kind: 'column', type, name });
 const before = (name: string): string => numberedName(`before ${name}`, 0);
-const without = (...names: readonly string[]): Stage => ({
+const without = (...names: readonly string[]): QueryStage => ({
   kind: 'remove',
   names: names.map((text) => ({ text, prefix: false })),
 });
 
-const EACH: readonly Stage['kind'][] = ['where', 'extend', 'remove', 'rename'];
-const SEVERAL: readonly Stage['kind'][] = ['sort', 'limit', 'summarize'];
+const EACH: readonly QueryStage['kind'][] = ['where', 'extend', 'remove', 'rename'];
+const SEVERAL: readonly QueryStage['kind'][] = ['sort', 'limit', 'summarize'];
 
 /** Rows without an item do not come out of mv-apply. */
-function hasItems(columns: readonly Column[], at: number): Stage {
+function hasItems(columns: readonly Column[], at: number): QueryStage {
   const zero = constantNode({ type: 'int', value: 0n });
   const size = (node: Node): Node => applyNamed('>', at, applyNamed('array_length', at, node), zero);
   return {
@@ -158,7 +165,7 @@ function hasItems(columns: readonly Column[], at: number): Stage {
 }
 
 /** A stage as it is within the items of each row. */
-function withinRow(stage: Stage, at: number): readonly Stage[] {
+function withinRow(stage: QueryStage, at: number): readonly QueryStage[] {
   switch (stage.kind) {
     case 'sort':
       return [{ ...stage, keys: [{ node: column(ROW), name: '', desc: false, nullsFirst: false }, ...stage.keys] }];
@@ -191,7 +198,13 @@ function withinRow(stage: Stage, at: number): readonly Stage[] {
 }
 
 /** `expansion`: the stages that make rows of the items, of these columns; `inner`: those after `on`, which see the columns of `items`. */
-function applied(expansion: Result, columns: readonly Column[], inner: Result, at: number, names: Names): Result {
+function applied(
+  expansion: OperatorResult,
+  columns: readonly Column[],
+  inner: OperatorResult,
+  at: number,
+  names: NameScope,
+): OperatorResult {
   const other = inner.stages.find(({ kind }) => !EACH.includes(kind) && !SEVERAL.includes(kind));
   if (other)
     throw meaningError(
@@ -215,7 +228,10 @@ function applied(expansion: Result, columns: readonly Column[], inner: Result, a
   const left = columns
     .filter((each) => isFolded && !kept.includes(each) && !inner.scope.columns.has(each.name))
     .map(({ name }) => name);
-  const numbered: Stage = { kind: 'extend', columns: [{ name: ROW, node: applyNamed('row_number', at) }, ...saved] };
+  const numbered: QueryStage = {
+    kind: 'extend',
+    columns: [{ name: ROW, node: applyNamed('row_number', at) }, ...saved],
+  };
   const pairs = restored.map(({ name }) => ({ from: before(name), to: name, type: typeOf(names.scope, name)! }));
   return {
     stages: [
@@ -231,7 +247,7 @@ function applied(expansion: Result, columns: readonly Column[], inner: Result, a
 }
 
 /** The columns of the row, then those that the items made. */
-const foldedScope = (outer: Scope, inner: Scope): Scope =>
+const foldedScope = (outer: ColumnScope, inner: ColumnScope): ColumnScope =>
   extended(
     outer,
     [...inner.columns].map(([name, type]) => ({ name, node: column(name, type) })),

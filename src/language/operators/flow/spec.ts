@@ -1,17 +1,17 @@
 /** Operators that let a part of the events through, and to_dataset, which says where they go. */
-import { analyze, applyNamed, type Names } from '../../plan/analysis.ts';
+import { analyze, applyNamed, type NameScope } from '../../plan/analysis.ts';
 import { wrongType } from '../../plan/arguments.ts';
 import { constantNode, type Node } from '../../plan/tree.ts';
 import { readAssignment, readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import type { Expression } from '../../syntax/tree.ts';
-import { operator, type Operator, type Result, type Use } from '../../plan/operator.ts';
+import { operator, type Operator, type OperatorResult, type OperatorUse } from '../../plan/operator.ts';
 import { countOf, readCount, type RowCount } from '../rows/spec.ts';
 import { summarized } from '../summarize/spec.ts';
 
 const readBy = (parser: Parser): readonly Expression[] =>
   parser.accept('by') ? parser.list(() => readExpression(parser)) : [];
-const nodesOf = (expressions: readonly Expression[], names: Names): readonly Node[] =>
+const nodesOf = (expressions: readonly Expression[], names: NameScope): readonly Node[] =>
   expressions.map((each) => analyze(each, names));
 
 /** A timespan of more than zero, ns. */
@@ -23,7 +23,7 @@ function readSpan(parser: Parser): bigint {
 }
 
 /** That many rows, chosen by chance. */
-function sampleRows(count: number, at: number, { scope }: Names): Result {
+function sampleRows(count: number, at: number, { scope }: NameScope): OperatorResult {
   const node = applyNamed('rand', at);
   return {
     stages: [
@@ -35,18 +35,18 @@ function sampleRows(count: number, at: number, { scope }: Names): Result {
 }
 
 /** Each row with that probability. */
-function sampleFraction(fraction: number, at: number, { scope }: Names): Result {
+function sampleFraction(fraction: number, at: number, { scope }: NameScope): OperatorResult {
   const condition = applyNamed('<', at, applyNamed('rand', at), constantNode({ type: 'real', value: fraction }));
   return { stages: [{ kind: 'where', condition }], scope };
 }
 
 /** A number of rows, or a fraction of them; of transforms the same events are left in each run. */
-type Sample =
+type SampleOptions =
   | { readonly of: 'rows'; readonly at: number; readonly count: RowCount }
   | { readonly of: 'chance'; readonly at: number; readonly fraction: number }
   | { readonly of: 'events'; readonly fraction: number; readonly by: readonly Expression[] };
 
-function readSample(parser: Parser, at: number, use: Use): Sample {
+function readSample(parser: Parser, at: number, use: OperatorUse): SampleOptions {
   if (use === 'queries') {
     const { token: given } = parser;
     if (given.kind === 'real' && given.value < 1) {
@@ -66,7 +66,7 @@ function readSample(parser: Parser, at: number, use: Use): Sample {
   return { of: 'events', fraction: Number(token.value), by: readBy(parser) };
 }
 
-function sampled(sample: Sample, names: Names): Result {
+function sampled(sample: SampleOptions, names: NameScope): OperatorResult {
   if (sample.of === 'rows') return sampleRows(countOf(sample.count, names), sample.at, names);
   if (sample.of === 'chance') return sampleFraction(sample.fraction, sample.at, names);
   return { stages: [{ kind: 'sample', fraction: sample.fraction, by: nodesOf(sample.by, names) }], scope: names.scope };

@@ -1,5 +1,5 @@
 /** join and lookup: rows of two tables side by side. */
-import { analyze, type Names } from '../../plan/analysis.ts';
+import { analyze, type NameScope } from '../../plan/analysis.ts';
 import { joined } from '../../plan/scope.ts';
 import type { JoinKey, JoinKind } from '../../plan/tree.ts';
 import { meaningError, syntaxError } from '../../syntax/apl-error.ts';
@@ -7,7 +7,7 @@ import { readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { nameOf, type Expression, type Pipeline } from '../../syntax/tree.ts';
 import { comparable, TYPE_WORDS } from '../../types.ts';
-import { operator, type Operator, type Result } from '../../plan/operator.ts';
+import { operator, type Operator, type OperatorResult } from '../../plan/operator.ts';
 
 const KINDS: ReadonlyMap<string, JoinKind> = new Map([
   ['inner', 'inner'],
@@ -102,7 +102,7 @@ function readJoin(parser: Parser, how: JoinKind, dropsKeys: boolean): JoinText {
   return { how, table, ons: parser.list(() => readOn(parser)), dropsKeys };
 }
 
-function joining({ how, table, ons, dropsKeys }: JoinText, names: Names): Result {
+function joining({ how, table, ons, dropsKeys }: JoinText, names: NameScope): OperatorResult {
   const right = names.plan!(table, names.lets);
   const keys = ons.map((on): JoinKey => {
     const [a, b] = [analyze(on.left, names), analyze(on.right, { ...names, scope: right.scope })];

@@ -2,15 +2,15 @@
  * Operators that take texts apart: parse, parse-where and parse-kv. Each becomes one regular expression, and columns that are groups of it:
  * the back ends need to know nothing of them.
  */
-import { analyze, applyNamed, type Names } from '../../plan/analysis.ts';
+import { analyze, applyNamed, type NameScope } from '../../plan/analysis.ts';
 import { extended } from '../../plan/scope.ts';
-import { constantNode, type Column, type Node, type Stage } from '../../plan/tree.ts';
+import { constantNode, type Column, type Node, type QueryStage } from '../../plan/tree.ts';
 import { meaningError } from '../../syntax/apl-error.ts';
 import { readColumnName, readExpression, readTypeName } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import type { Expression } from '../../syntax/tree.ts';
 import type { Type } from '../../types.ts';
-import { operator, type Operator, type Result } from '../../plan/operator.ts';
+import { operator, type Operator, type OperatorResult } from '../../plan/operator.ts';
 import { countGroups, PATTERN_KINDS, patternOf, quoteRegex, type PatternKind, type PatternPart } from './pattern.ts';
 
 const text = (value: string): Node => constantNode({ type: 'string', value });
@@ -89,7 +89,7 @@ function readPart(parser: Parser, before: readonly PatternPart[]): PatternPart {
   return { kind: 'column', name, type };
 }
 
-function parsed({ at, kind, value, pattern, captures }: Parse, names: Names, filter: boolean): Result {
+function parsed({ at, kind, value, pattern, captures }: Parse, names: NameScope, filter: boolean): OperatorResult {
   const of = analyze(value, names);
   const columns = captures.map(({ name, type, group: number }): Column => ({
     name,
@@ -97,7 +97,7 @@ function parsed({ at, kind, value, pattern, captures }: Parse, names: Names, fil
   }));
   const scope = extended(names.scope, columns);
   const found = applyNamed('isnotnull', at, group(pattern, 0, of, at));
-  const stages: Stage[] = [
+  const stages: QueryStage[] = [
     ...(filter ? [{ kind: 'where', condition: found } as const] : []),
     { kind: 'extend', columns },
   ];
@@ -165,7 +165,7 @@ function keyPattern(name: string, { pair, kv, quote }: KeyValues): string {
   return `(?s)^(?:(?:[^${q}]|${q}${inside}${q})*?${pairs})??\\s*(?:${quoteRegex(name)}|${q}${quoteRegex(name)}${q})${values}(?:${q}(${inside})${q}|([^${q}].*?|))(?:${pairs}|$)`;
 }
 
-function keyValues(read: KeyValues, names: Names): Result {
+function keyValues(read: KeyValues, names: NameScope): OperatorResult {
   const { at } = read;
   const of = analyze(read.value, names);
   const columns = read.keys.map(({ name, type }): Column => {

@@ -7,9 +7,9 @@ import { readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { nameOf, type Expression } from '../../syntax/tree.ts';
 import { conditionOf, type Operator, operator } from '../../plan/operator.ts';
-import type { Names } from '../../plan/analysis.ts';
+import type { NameScope } from '../../plan/analysis.ts';
 
-interface Ordering {
+interface OrderKey {
   readonly value: Expression;
   readonly desc: boolean;
   readonly nullsFirst: boolean;
@@ -19,7 +19,7 @@ interface Ordering {
 /** `asc` or `desc`, which is the default. */
 export const readsDown = (parser: Parser): boolean => !parser.accept('asc') && (parser.accept('desc'), true);
 
-function readOrdering(parser: Parser): Ordering {
+function readOrdering(parser: Parser): OrderKey {
   const value = readExpression(parser);
   const desc = readsDown(parser);
   let nullsFirst = !desc;
@@ -30,7 +30,7 @@ function readOrdering(parser: Parser): Ordering {
   return { value, desc, nullsFirst };
 }
 
-function sortKeys(orderings: readonly Ordering[], names: Names): SortKey[] {
+function sortKeys(orderings: readonly OrderKey[], names: NameScope): SortKey[] {
   return orderings.map(({ value, desc, nullsFirst }) => ({
     node: analyze(value, names),
     name: nameOf(value) ?? '',
@@ -44,7 +44,7 @@ export type RowCount = number | Expression;
 export const readCount = (parser: Parser, wanted: string): RowCount =>
   parser.token.kind === 'name' ? readExpression(parser) : parser.count(wanted);
 
-export function countOf(count: RowCount, names: Names): number {
+export function countOf(count: RowCount, names: NameScope): number {
   if (typeof count === 'number') return count;
   const node =
     count.kind === 'name' && !names.lets.has(count.name) ? undefined : analyze(count, { ...names, scope: closed([]) });

@@ -1,7 +1,7 @@
 /** search: rows with a term anywhere. */
 import { FUNCTIONS, OPERATORS } from '../../functions/table.ts';
-import { analyze, applied, applyNamed, EVERYTHING, type Names } from '../../plan/analysis.ts';
-import { constantNode, type Node, type Stage } from '../../plan/tree.ts';
+import { analyze, applied, applyNamed, EVERYTHING, type NameScope } from '../../plan/analysis.ts';
+import { constantNode, type Node, type QueryStage } from '../../plan/tree.ts';
 import { meaningError } from '../../syntax/apl-error.ts';
 import { readExpression } from '../../syntax/expressions.ts';
 import { FIELD_TERM } from '../../syntax/words.ts';
@@ -42,7 +42,7 @@ const CASED: Readonly<Record<string, string>> = {
 const withCase = (name: string): string => CASED[name] ?? (OPERATORS.has(`${name}_cs`) ? `${name}_cs` : name);
 
 /** A text alone is a term that any field may have; the rest is a condition as in where. */
-function conditionOf(expression: Expression, cased: boolean, names: Names): Node {
+function conditionOf(expression: Expression, cased: boolean, names: NameScope): Node {
   if (expression.kind === 'constant' && expression.constant.type === 'string')
     return termIn(EVERYTHING, expression.constant.value as string, cased, expression.at);
   if (expression.kind === 'star') return constantNode({ type: 'bool', value: true });
@@ -100,7 +100,7 @@ const EDGE_BEHIND = String.raw`(?:$|[^\p{L}\p{N}])`;
 const ONE_CHARACTER = String.raw`[^\x01]`;
 const WITHIN_FIELD = `${ONE_CHARACTER}*`;
 
-export function searched({ condition, cased }: SearchText, names: Names): Stage[] {
+export function searched({ condition, cased }: SearchText, names: NameScope): QueryStage[] {
   return [{ kind: 'where', condition: conditionOf(condition, cased, names) }];
 }
 

@@ -1,5 +1,5 @@
 /** make-series: an array of values over equal steps of time, for each group. */
-import { analyze, type Names } from '../../plan/analysis.ts';
+import { analyze, type NameScope } from '../../plan/analysis.ts';
 import { wrongType } from '../../plan/arguments.ts';
 import { closed } from '../../plan/scope.ts';
 import type { SeriesColumn } from '../../plan/tree.ts';
@@ -8,7 +8,7 @@ import { readAssignment, readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { nameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
 import type { Constant } from '../../types.ts';
-import { columnsOf, operator, type Operator, type Result } from '../../plan/operator.ts';
+import { columnsOf, operator, type Operator, type OperatorResult } from '../../plan/operator.ts';
 import { aggregatedOf, readAggregation } from '../summarize/spec.ts';
 
 interface Wanted {
@@ -39,13 +39,13 @@ function readSeries(parser: Parser): SeriesText {
   return { wanted, on, from, to, step, by: parser.accept('by') ? parser.list(() => readAssignment(parser)) : [] };
 }
 
-function constantOf(expression: Expression, names: Names, wanted: string): Constant {
+function constantOf(expression: Expression, names: NameScope, wanted: string): Constant {
   const node = analyze(expression, { ...names, scope: closed([]) });
   if (node.kind !== 'constant') throw meaningError(expression.at, `make-series wants ${wanted}`);
   return node.constant;
 }
 
-function series({ wanted, on, from, to, step, by }: SeriesText, names: Names): Result {
+function series({ wanted, on, from, to, step, by }: SeriesText, names: NameScope): OperatorResult {
   const time = analyze(on, names);
   const name = nameOf(on);
   if (name === undefined || (time.type !== 'datetime' && time.type !== 'dynamic'))

@@ -1,6 +1,6 @@
 /** summarize, and what it is the general form of: distinct and count. */
 import { findAggregate, functionNames, unknownFunction } from '../../functions/table.ts';
-import { analyze, columnsOperand, type Names } from '../../plan/analysis.ts';
+import { analyze, columnsOperand, type NameScope } from '../../plan/analysis.ts';
 import { checkArguments, wrongType } from '../../plan/arguments.ts';
 import { closed, freeName } from '../../plan/scope.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type Aggregation,
   type AggregationInfo,
   type Column,
-  type Key,
+  type GroupKey,
   type Node,
   type ValueAggregation,
 } from '../../plan/tree.ts';
@@ -17,7 +17,7 @@ import { readAssignment } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { nameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
 import type { Type } from '../../types.ts';
-import { conditionOf, defaultName, operator, type Operator, type Result } from '../../plan/operator.ts';
+import { conditionOf, defaultName, operator, type Operator, type OperatorResult } from '../../plan/operator.ts';
 
 type CallExpression = Expression & { readonly kind: 'call' };
 
@@ -33,12 +33,12 @@ const add = (columns: Columns, name: string, type: Type): string => {
   return name;
 };
 
-interface Summary {
+interface SummarizeClauses {
   readonly by: readonly Assignment[];
   readonly aggregations: readonly Assignment[];
 }
 
-export function summarized({ by, aggregations }: Summary, names: Names): Result {
+export function summarized({ by, aggregations }: SummarizeClauses, names: NameScope): OperatorResult {
   const columns: Columns = { used: new Set(), types: [] };
   const isWhole = by.length === 1 && by[0]!.value.kind === 'star';
   const keys = isWhole ? allColumns(names, columns) : by.map((assignment) => key(assignment, names, columns));
@@ -52,7 +52,7 @@ export function summarized({ by, aggregations }: Summary, names: Names): Result 
 }
 
 /** Columns of `distinct *`. The fields of events are known when the query runs. */
-function allColumns({ scope }: Names, columns: Columns): Key[] {
+function allColumns({ scope }: NameScope, columns: Columns): GroupKey[] {
   if (scope.open) return [{ name: '*', node: ALL_COLUMNS, binOfTime: undefined }];
   return [...scope.columns].map(([name, type]) => ({
     name: add(columns, name, type),
@@ -62,12 +62,12 @@ function allColumns({ scope }: Names, columns: Columns): Key[] {
 }
 
 /** With the whole row taken (`arg_max(x, *)`), every field of it is there. */
-function openWhenWhole(aggregations: readonly Aggregation[], columns: Columns): Result['scope'] {
+function openWhenWhole(aggregations: readonly Aggregation[], columns: Columns): OperatorResult['scope'] {
   const scope = closed(columns.types);
   return aggregations.some((item) => item.kind === 'row' && item.take === '*') ? { ...scope, open: true } : scope;
 }
 
-function key({ at, name, value }: Assignment, names: Names, columns: Columns): Key {
+function key({ at, name, value }: Assignment, names: NameScope, columns: Columns): GroupKey {
   const node = analyze(value, names);
   const called = name ?? defaultName(value, columns.used);
   if (columns.used.has(called)) throw meaningError(at, `two columns would be called ${JSON.stringify(called)}`);
@@ -75,7 +75,7 @@ function key({ at, name, value }: Assignment, names: Names, columns: Columns): K
 }
 
 /** The width of the bins when the key is `_time` in bins. */
-function binOfTime(node: Node, { scope }: Names): bigint | 'auto' | undefined {
+function binOfTime(node: Node, { scope }: NameScope): bigint | 'auto' | undefined {
   if (node.kind !== 'apply' || node.type !== 'datetime') return undefined;
   const [time, size] = node.args;
   if (time?.kind !== 'column' || time.name !== '_time' || (!scope.open && !scope.columns.has('_time')))
@@ -84,7 +84,7 @@ function binOfTime(node: Node, { scope }: Names): bigint | 'auto' | undefined {
   return node.spec.name === 'bin' && size?.kind === 'constant' ? (size.constant.value as bigint) : undefined;
 }
 
-function aggregation(assignment: Assignment, names: Names, columns: Columns): Aggregation {
+function aggregation(assignment: Assignment, names: NameScope, columns: Columns): Aggregation {
   const { name, value } = assignment;
   if (value.kind === 'call' && (value.name === 'arg_max' || value.name === 'arg_min'))
     return rowOf(value, name, names, columns);
@@ -106,7 +106,7 @@ export function readAggregation(parser: Parser): Assignment {
 }
 
 /** One aggregation with its name; `used` are taken. */
-export function aggregatedOf({ at, name, value }: Assignment, names: Names, used: Set<string>): ValueAggregation {
+export function aggregatedOf({ at, name, value }: Assignment, names: NameScope, used: Set<string>): ValueAggregation {
   const call = aggregateIn(value);
   if (!call) throw meaningError(value.at, 'wanted an aggregation here, such as count() or avg(duration)');
   const found = single(call, names);
@@ -118,7 +118,7 @@ export function aggregatedOf({ at, name, value }: Assignment, names: Names, used
 }
 
 /** `sum(a) / count()`: the aggregations in it become columns of their own, which only the expression sees. */
-function computed(value: Expression, name: string | undefined, names: Names, columns: Columns): Aggregation {
+function computed(value: Expression, name: string | undefined, names: NameScope, columns: Columns): Aggregation {
   const parts: (Aggregation & { readonly kind: 'value' })[] = [];
   const replace = (expression: Expression): Expression => {
     const aggregate = aggregateIn(expression);
@@ -149,7 +149,7 @@ function computed(value: Expression, name: string | undefined, names: Names, col
 }
 
 /** One aggregation of a value; its name is still to be given. */
-function single(expression: CallExpression, names: Names): Aggregation & { readonly kind: 'value' } {
+function single(expression: CallExpression, names: NameScope): Aggregation & { readonly kind: 'value' } {
   const { spec, conditional } = findAggregate(expression.name)!;
   const { at } = expression;
   // The condition comes before the size, as the family writes it, or last.
@@ -199,7 +199,7 @@ function infoOf(
 const jsonOf = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value);
 
 /** `arg_max(by, a, name = b)` and `arg_max(by, *)`. */
-function rowOf(expression: CallExpression, name: string | undefined, names: Names, columns: Columns): Aggregation {
+function rowOf(expression: CallExpression, name: string | undefined, names: NameScope, columns: Columns): Aggregation {
   const [first, ...others] = expression.args;
   if (first === undefined || others.length === 0)
     throw meaningError(

@@ -4,7 +4,7 @@ import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../../../language/operators/
 import type { Operator } from '../../../language/plan/operator.ts';
 import { typeOf } from '../../../language/plan/scope.ts';
 import { WANTED } from '../../../language/syntax/parser.ts';
-import { readDraft, type Draft } from '../../../language/text/draft.ts';
+import { readDraft, type QueryDraft } from '../../../language/text/draft.ts';
 import type { Field } from '../data/api.ts';
 import { quoteName } from '../data/query-text.ts';
 
@@ -87,7 +87,7 @@ function proposed(text: string, word: string, known: Known): Suggestion[] {
   return draft ? matching(candidates(draft, known), word) : [];
 }
 
-function candidates(draft: Draft, { datasets, fields }: Known): readonly Suggestion[] {
+function candidates(draft: QueryDraft, { datasets, fields }: Known): readonly Suggestion[] {
   const { wanted, aggregates, tables } = draft;
   if (wanted.has(WANTED.operator)) return STAGES;
   const isExpression = wanted.has(WANTED.expression);
@@ -120,7 +120,7 @@ function candidates(draft: Draft, { datasets, fields }: Known): readonly Suggest
 const MADE = 'made by this query';
 
 /** The fields of the dataset that are left at this place, and what the text made. */
-function fieldsOf({ scope, values, wanted }: Draft, fields: readonly Field[]): Suggestion[] {
+function fieldsOf({ scope, values, wanted }: QueryDraft, fields: readonly Field[]): Suggestion[] {
   const columns = scope();
   const stored = columns.open
     ? fields.filter(({ name }) => name !== '_sysTime' && typeOf(columns, name) !== undefined)

@@ -6,14 +6,14 @@ import { conditionOf } from '../../../language/plan/operator.ts';
 import { EVENTS, extended, typeOf } from '../../../language/plan/scope.ts';
 import {
   type Column,
-  type Scope,
+  type ColumnScope,
   constantNode,
   numberedName,
   shown,
-  type Key,
+  type GroupKey,
   type Node,
   type SortKey,
-  type Stage,
+  type QueryStage,
 } from '../../../language/plan/tree.ts';
 import { virtualStages } from '../../../language/plan/virtual.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
@@ -35,9 +35,9 @@ export interface LegacyFrame {
 }
 
 /** Throws an `ApiError` 400. */
-export function legacyStages(body: LegacyBody, { now, step, range, columns: virtual }: LegacyFrame): Stage[] {
+export function legacyStages(body: LegacyBody, { now, step, range, columns: virtual }: LegacyFrame): QueryStage[] {
   let scope = extended(EVENTS, virtual);
-  const stages: Stage[] = virtualStages(virtual);
+  const stages: QueryStage[] = virtualStages(virtual);
   for (const [n, { alias, expr }] of (body.virtualFields ?? []).entries()) {
     const node = expression(`virtualFields[${n}]`, expr, scope);
     const columns = [{ name: alias, node, text: expr }];
@@ -97,7 +97,7 @@ function aggregationsOf({ aggregations }: LegacyBody): LegacyAggregation[] {
   }));
 }
 
-function groupKeys(groupBy: readonly string[], column: (name: string) => Node): Key[] {
+function groupKeys(groupBy: readonly string[], column: (name: string) => Node): GroupKey[] {
   return groupBy.map((field, n) => {
     if (field === '_time') throw badRequest('groupBy _time is not available: use resolution');
     return { name: numberedName(field, n), node: column(field), binOfTime: undefined };
@@ -105,7 +105,7 @@ function groupKeys(groupBy: readonly string[], column: (name: string) => Node): 
 }
 
 /** The series that every result of aggregations has. */
-function timeKey(step: bigint): Key {
+function timeKey(step: bigint): GroupKey {
   const node = apply(
     'bin',
     { kind: 'column', type: 'datetime', name: '_time' },
@@ -115,7 +115,7 @@ function timeKey(step: bigint): Key {
 }
 
 /** An expression of the query language inside the body. */
-function expression(place: string, text: string, scope: Scope, isCondition = false): Node {
+function expression(place: string, text: string, scope: ColumnScope, isCondition = false): Node {
   try {
     const parser = new Parser(text);
     const value = readExpression(parser);

@@ -8,7 +8,7 @@ import {
   constantNode,
   type CallNode,
   type Node,
-  type Stage,
+  type QueryStage,
   type TreeRows,
 } from '../../../language/plan/tree.ts';
 import { plainOf } from '../../../language/function-spec.ts';
@@ -21,7 +21,7 @@ import { SERVICE_QUERY_HINT_CHARS, SERVICE_QUERY_HINT_VALUES, SERVICE_QUERY_HINT
 const EQUAL: ReadonlySet<string> = new Set(['==', '=~', 'in', 'in~']);
 const ORDERED: ReadonlySet<string> = new Set(['<', '<=', '>', '>=']);
 /** What leaves the fields of events as they are. */
-const HARMLESS: ReadonlySet<Stage['kind']> = new Set([
+const HARMLESS: ReadonlySet<QueryStage['kind']> = new Set([
   'where',
   'extend',
   'sort',
@@ -39,7 +39,7 @@ interface Comparison {
 }
 
 /** The fields on the right of comparisons. */
-export const comparedIn = (stages: readonly Stage[]): ReadonlySet<string> =>
+export const comparedIn = (stages: readonly QueryStage[]): ReadonlySet<string> =>
   new Set(
     stages
       .flatMap((stage) => (stage.kind === 'where' ? callsIn(stage.condition, (name) => OPERATORS.has(name)) : []))

@@ -27,8 +27,8 @@ import {
   type AggregationInfo,
   type Column,
   type DatasetName,
-  type Source,
-  type Stage,
+  type QuerySource,
+  type QueryStage,
   type Tree,
   type TreeRows,
 } from '../../../language/plan/tree.ts';
@@ -116,7 +116,7 @@ export function programOf({ source, stages }: TreeRows, options: ProgramOptions)
     ...(bounds.end === undefined ? [] : [sql`_time < ${params.time(bounds.end)}`]),
     ...(bounds.start === undefined ? [] : [sql`_time >= ${params.time(bounds.start)}`]),
   ];
-  const build = (where: readonly Sql[], tree: readonly Stage[]): Relation => {
+  const build = (where: readonly Sql[], tree: readonly QueryStage[]): Relation => {
     const window = environment.end - environment.start;
     const frame = {
       environment,
@@ -174,7 +174,7 @@ const SERIES_ROWS = SERVICE_QUERY_MAX_EVENTS * 4;
 
 /** The first rows of a query. */
 function rowsOf(
-  source: Source,
+  source: QuerySource,
   frame: Parameters<typeof Relation.events>[1],
   where: readonly Sql[],
   { datasetsOf }: ProgramOptions,
@@ -199,9 +199,9 @@ const innerOf = ({ parts }: Relation, tree: Tree): Relation => new Relation(part
 
 /** How each stage goes on from the rows before it. `window`: ns that the query looks at. */
 const STAGES: {
-  readonly [Kind in Stage['kind']]: (
+  readonly [Kind in QueryStage['kind']]: (
     rows: Relation,
-    stage: Stage & { readonly kind: Kind },
+    stage: QueryStage & { readonly kind: Kind },
     window: bigint,
   ) => Relation;
 } = {
@@ -231,12 +231,12 @@ const STAGES: {
   route: refuse,
 };
 
-function refuse(_rows: Relation, { kind }: Stage): never {
+function refuse(_rows: Relation, { kind }: QueryStage): never {
   throw new RangeError(`the stage ${kind} is for transforms`);
 }
 
-const advance = (rows: Relation, stage: Stage, window: bigint): Relation =>
-  (STAGES[stage.kind] as (rows: Relation, stage: Stage, window: bigint) => Relation)(rows, stage, window);
+const advance = (rows: Relation, stage: QueryStage, window: bigint): Relation =>
+  (STAGES[stage.kind] as (rows: Relation, stage: QueryStage, window: bigint) => Relation)(rows, stage, window);
 
 /** Errors in a virtual field point into its own expression. */
 function virtual(relation: Relation, columns: readonly Column[]): Relation {

@@ -8,8 +8,8 @@ import type { Type } from '../../../language/types.ts';
 import {
   constantNode,
   type Node,
+  type QueryStage,
   type SeriesStage,
-  type Stage,
   type TimeBound,
   type TreeRows,
   type ValueAggregation,
@@ -64,6 +64,6 @@ export async function withSeriesRange(
     from: series.from ?? boundAt(from - (((from % step) + step) % step)),
     to: series.to ?? boundAt(to),
   };
-  const none: Stage[] = isEmpty ? [{ kind: 'limit', count: 0, exactly: true }] : [];
+  const none: QueryStage[] = isEmpty ? [{ kind: 'limit', count: 0, exactly: true }] : [];
   return { source, stages: [...stages.slice(0, at), ranged, ...none, ...stages.slice(at + 1)] };
 }

@@ -1,22 +1,22 @@
 /** Series by time: which queries give one, and its totals. */
 import { SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
 import type { QueryEnvironment } from '../values/call.ts';
-import { nodesIn, type Key, type Stage } from '../../../language/plan/tree.ts';
+import { nodesIn, type GroupKey, type QueryStage } from '../../../language/plan/tree.ts';
 
 export interface TimeSeries {
   /** Where the summarize is among the stages. */
   readonly at: number;
-  readonly key: Key;
+  readonly key: GroupKey;
   readonly width: (environment: QueryEnvironment) => bigint;
   /** No other keys: a limit counts rows. */
   readonly alone: boolean;
 }
 
 /** Stages that may follow the summarize of a series. */
-const FOLLOWS: ReadonlySet<Stage['kind']> = new Set(['sort', 'limit', 'render']);
+const FOLLOWS: ReadonlySet<QueryStage['kind']> = new Set(['sort', 'limit', 'render']);
 
 /** A query that ends in summarize by a bin of `_time`, sorted, limited and drawn at most, gives a series. */
-export function seriesOf(stages: readonly Stage[]): TimeSeries | undefined {
+export function seriesOf(stages: readonly QueryStage[]): TimeSeries | undefined {
   const at = stages.findLastIndex(({ kind }) => kind === 'summarize');
   const stage = stages[at];
   if (stage?.kind !== 'summarize' || stages.slice(at + 1).some(({ kind }) => !FOLLOWS.has(kind))) return undefined;
@@ -32,7 +32,7 @@ export function seriesOf(stages: readonly Stage[]): TimeSeries | undefined {
 
 /** How many groups are wanted; undefined for all. */
 export function groupLimit(
-  stages: readonly Stage[],
+  stages: readonly QueryStage[],
   { at }: TimeSeries,
   limit: number | undefined,
 ): number | undefined {
@@ -42,8 +42,8 @@ export function groupLimit(
 }
 
 /** The stages that give the totals: the same groups without time. */
-export function totalsOf(stages: readonly Stage[], { at, key }: TimeSeries): Stage[] {
-  return stages.flatMap((stage, n): Stage[] => {
+export function totalsOf(stages: readonly QueryStage[], { at, key }: TimeSeries): QueryStage[] {
+  return stages.flatMap((stage, n): QueryStage[] => {
     if (n < at) return [stage];
     if (stage.kind === 'summarize') return [{ ...stage, keys: stage.keys.filter((other) => other !== key) }];
     if (stage.kind !== 'sort') return [];

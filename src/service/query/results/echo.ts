@@ -1,6 +1,6 @@
 /** The closest structured query to a text, as far as the legacy form allows: `request` of a legacy result. */
 import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
-import type { Stage } from '../../../language/plan/tree.ts';
+import type { QueryStage } from '../../../language/plan/tree.ts';
 import { spanText } from '../../../core/time/span-text.ts';
 
 export interface EchoFrame {
@@ -14,7 +14,7 @@ export interface EchoFrame {
   readonly series: boolean;
 }
 
-export function echoOf(stages: readonly Stage[], frame: EchoFrame): object {
+export function echoOf(stages: readonly QueryStage[], frame: EchoFrame): object {
   const summarize = stages.findLast((stage) => stage.kind === 'summarize');
   const sort = stages.findLast((stage) => stage.kind === 'sort');
   const project = stages.findLast((stage) => stage.kind === 'project');
@@ -48,7 +48,7 @@ export function echoOf(stages: readonly Stage[], frame: EchoFrame): object {
 }
 
 /** The lowest limit of text and request. */
-function limitOf(stages: readonly Stage[], requested: number | undefined): number {
+function limitOf(stages: readonly QueryStage[], requested: number | undefined): number {
   const limits = stages.flatMap((stage) => (stage.kind === 'limit' ? [stage.count] : []));
   if (requested !== undefined) limits.push(requested);
   return Math.min(...(limits.length > 0 ? limits : [SERVICE_QUERY_DEFAULT_EVENTS]), SERVICE_QUERY_MAX_EVENTS);

@@ -2,18 +2,18 @@
 import type { Node } from '../../../language/plan/tree.ts';
 import type { Constant, Type } from '../../../language/types.ts';
 import type { RowContext } from './context.ts';
-import type { Row, Value } from '../values/value.ts';
+import type { EventRow, RowValue } from '../values/value.ts';
 
 /** The input of an expression. */
-export interface Scope {
-  readonly row: Row;
+export interface RowScope {
+  readonly row: EventRow;
   readonly context: RowContext;
 }
 
-export type Of<T> = (scope: Scope) => T;
-export type Evaluate = Of<Value>;
+export type Of<T> = (scope: RowScope) => T;
+export type Evaluate = Of<RowValue>;
 
-export interface Call {
+export interface RowCall {
   readonly count: number;
   readonly types: readonly Type[];
   value(n: number): Evaluate;
@@ -35,6 +35,6 @@ export interface Call {
   fail(n: number, message: string, fix?: string): Error;
 }
 
-export type Build = (call: Call) => Evaluate;
+export type RowBuild = (call: RowCall) => Evaluate;
 /** A builder for each function of a table: one that is missing is an error of types. */
-export type Builders<Table> = Readonly<Record<keyof Table & string, Build>>;
+export type RowBuilders<Table> = Readonly<Record<keyof Table & string, RowBuild>>;

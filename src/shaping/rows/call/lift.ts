@@ -1,6 +1,6 @@
 /** Turns functions of present values into functions of arguments that may be null: null in, null out. */
-import type { Build, Of } from './call.ts';
-import type { Value } from '../values/value.ts';
+import type { Of, RowBuild } from './call.ts';
+import type { RowValue } from '../values/value.ts';
 
 type Maybe<T> = Of<T | null>;
 
@@ -29,29 +29,29 @@ export const lift3 =
 
 /** Functions of one argument. Only `ofValue` gets null, too. */
 export const ofValue =
-  (build: (value: Value) => Value): Build =>
+  (build: (value: RowValue) => RowValue): RowBuild =>
   (call) => {
     const value = call.value(0);
     return (scope) => build(value(scope));
   };
 
 export const ofText =
-  (build: (text: string) => Value): Build =>
+  (build: (text: string) => RowValue): RowBuild =>
   (call) =>
     lift1(call.string(0), build);
 export const ofInt =
-  (build: (value: bigint) => Value): Build =>
+  (build: (value: bigint) => RowValue): RowBuild =>
   (call) =>
     lift1(call.int(0), build);
 export const ofNumber =
-  (build: (value: bigint | number) => Value): Build =>
+  (build: (value: bigint | number) => RowValue): RowBuild =>
   (call) =>
     lift1(call.number(0), build);
 export const ofReal =
-  (build: (value: number) => Value): Build =>
+  (build: (value: number) => RowValue): RowBuild =>
   (call) =>
     lift1(call.real(0), build);
 export const ofTime =
-  (build: (ns: bigint) => Value): Build =>
+  (build: (ns: bigint) => RowValue): RowBuild =>
   (call) =>
     lift1(call.time(0), build);

@@ -5,12 +5,12 @@
 import { RE2JS } from 're2js';
 import { messageOf } from '../../../core/errors.ts';
 import { MAX_FIELD_PATTERN_CHARS } from '../../limits.ts';
-import type { Call, Of } from './call.ts';
+import type { Of, RowCall } from './call.ts';
 import { plainPattern } from '../values/plain-pattern.ts';
 import { bounded } from '../values/text.ts';
 
 /** The place of a match, and its groups: '' for one that took no part. */
-export interface Match {
+export interface RegexMatch {
   readonly start: number;
   readonly end: number;
   readonly groups: readonly string[];
@@ -66,7 +66,7 @@ export class Regex {
   readonly groups: number;
   /** The last text and its first match: several captures of one pattern ask for the same. */
   #text: string | undefined;
-  #first: Match | undefined;
+  #first: RegexMatch | undefined;
 
   constructor(pattern: string) {
     this.#engine = RE2JS.compile(pattern);
@@ -80,7 +80,7 @@ export class Regex {
       : this.#engine.test(text);
   }
 
-  first(text: string): Match | undefined {
+  first(text: string): RegexMatch | undefined {
     if (text !== this.#text) {
       const isPlain = this.#plain && text.length <= SHORT_TEXT;
       this.#first = isPlain ? this.#plainMatch(this.#plain, text, 0) : (this.matches(text).next().value ?? undefined);
@@ -89,7 +89,7 @@ export class Regex {
     return this.#first;
   }
 
-  #plainMatch(plain: RegExp, text: string, at: number): Match | undefined {
+  #plainMatch(plain: RegExp, text: string, at: number): RegexMatch | undefined {
     plain.lastIndex = at;
     const groups = plain.exec(text);
     return groups ? { start: groups.index, end: groups.index + groups[0].length, groups: [...groups] } : undefined;
@@ -99,7 +99,7 @@ export class Regex {
    * Finds matches without overlaps; after an empty one it goes on a character later. Throws a `RangeError` when that reads a long text too
    * often.
    */
-  *matches(text: string): Generator<Match, undefined> {
+  *matches(text: string): Generator<RegexMatch, undefined> {
     const find =
       this.#plain && text.length <= SHORT_TEXT ? this.#findPlain(this.#plain, text) : this.#findMeasured(text);
     for (let at = 0; at <= text.length;) {
@@ -112,11 +112,11 @@ export class Regex {
     return undefined;
   }
 
-  #findPlain(plain: RegExp, text: string): (at: number) => Match | undefined {
+  #findPlain(plain: RegExp, text: string): (at: number) => RegexMatch | undefined {
     return (at) => this.#plainMatch(plain, text, at);
   }
 
-  #findMeasured(text: string): (at: number) => Match | undefined {
+  #findMeasured(text: string): (at: number) => RegexMatch | undefined {
     let matcher = this.#engine.matcher(text);
     let measured: MeasuredText | undefined;
     return (at) => {
@@ -134,7 +134,7 @@ export class Regex {
     };
   }
 
-  replace(text: string, by: (match: Match) => string): string {
+  replace(text: string, by: (match: RegexMatch) => string): string {
     let result = '';
     let done = 0;
     for (const match of this.matches(text)) {
@@ -150,7 +150,7 @@ const MOST_DYNAMIC = 100;
 
 /** A regular expression that is an argument. Undefined where it is null or cannot be read; a constant that cannot be read throws. */
 export function regexArgument(
-  call: Call,
+  call: RowCall,
   n: number,
   around: (pattern: string) => string = (pattern) => pattern,
 ): Of<Regex | undefined> {

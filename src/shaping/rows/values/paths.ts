@@ -4,7 +4,7 @@
  */
 import { matchesPattern, type NamePattern } from '../../../language/plan/tree.ts';
 import { EACH } from '../../../language/syntax/tree.ts';
-import { isObject, type JsonObject, type Row, type Value } from './value.ts';
+import { isObject, type EventRow, type JsonObject, type RowValue } from './value.ts';
 
 /** Every way to divide a name at its dots: head and rest. */
 export function splitsOf(name: string): readonly (readonly [head: string, rest: string])[] {
@@ -26,7 +26,7 @@ const listOf = (name: string): string => (name.endsWith(EACH) ? name.slice(0, -E
 export const itemsPath = (path: string): string => (path.endsWith(EACH) ? path : path + EACH);
 
 /** Reads the field; undefined if it is missing. */
-export function fieldReader(name: string): (row: Row) => Value | undefined {
+export function fieldReader(name: string): (row: EventRow) => RowValue | undefined {
   const splits = splitsOf(name);
   if (splits.length === 0) return (row) => row.get(name);
   return (row) => {
@@ -41,7 +41,7 @@ export function fieldReader(name: string): (row: Row) => Value | undefined {
   };
 }
 
-function readInside(object: JsonObject, name: string): Value | undefined {
+function readInside(object: JsonObject, name: string): RowValue | undefined {
   if (Object.hasOwn(object, name)) return object[name];
   for (const [head, rest] of splitsOf(name)) {
     const inside = Object.hasOwn(object, head) ? object[head] : undefined;
@@ -52,7 +52,7 @@ function readInside(object: JsonObject, name: string): Value | undefined {
 }
 
 /** Sets the field in its place, else in the object that its name leads into, else at the top level. */
-export function fieldWriter(name: string): (row: Row, value: Value) => void {
+export function fieldWriter(name: string): (row: EventRow, value: RowValue) => void {
   const splits = splitsOf(name);
   return (row, value) => {
     if (!row.has(name))
@@ -66,7 +66,7 @@ export function fieldWriter(name: string): (row: Row, value: Value) => void {
   };
 }
 
-function writeInside(object: JsonObject, name: string, value: Value): JsonObject {
+function writeInside(object: JsonObject, name: string, value: RowValue): JsonObject {
   if (!Object.hasOwn(object, name))
     for (const [head, rest] of splitsOf(name)) {
       const inside = Object.hasOwn(object, head) ? object[head] : undefined;
@@ -83,14 +83,14 @@ const matchesAny = (patterns: readonly NamePattern[], name: string): boolean =>
   patterns.some((pattern) => matchesPattern(pattern, name));
 
 /** Removes what matches, inside objects, too; an object that was emptied stays. */
-export function removeFields(row: Row, patterns: readonly NamePattern[]): void {
+export function removeFields(row: EventRow, patterns: readonly NamePattern[]): void {
   for (const pattern of patterns) {
     if (pattern.prefix || pattern.text.includes(EACH)) removeMatching(row, pattern);
     else removeNamed(row, pattern.text);
   }
 }
 
-function removeNamed(row: Row, name: string): void {
+function removeNamed(row: EventRow, name: string): void {
   row.delete(name);
   for (const [head, rest] of splitsOf(name)) {
     const value = row.get(head);
@@ -113,7 +113,7 @@ function withoutNamed(object: JsonObject, name: string): JsonObject {
   return left;
 }
 
-function removeMatching(row: Row, pattern: NamePattern): void {
+function removeMatching(row: EventRow, pattern: NamePattern): void {
   for (const [name, value] of row) {
     if (matchesPattern(pattern, name)) row.delete(name);
     else if (leadsTo(pattern, name)) {
@@ -123,7 +123,7 @@ function removeMatching(row: Row, pattern: NamePattern): void {
   }
 }
 
-function withoutMatching(value: Value, path: string, pattern: NamePattern): Value {
+function withoutMatching(value: RowValue, path: string, pattern: NamePattern): RowValue {
   if (Array.isArray(value)) {
     const items = itemsPath(path);
     if (matchesPattern(pattern, items)) return [];
@@ -131,7 +131,7 @@ function withoutMatching(value: Value, path: string, pattern: NamePattern): Valu
   }
   if (!isObject(value)) return value;
   let changed = false;
-  const left: [string, Value][] = [];
+  const left: [string, RowValue][] = [];
   for (const [key, inside] of Object.entries(value)) {
     const name = `${path}.${key}`;
     if (matchesPattern(pattern, name)) {
@@ -146,7 +146,7 @@ function withoutMatching(value: Value, path: string, pattern: NamePattern): Valu
 }
 
 /** The same list where no item changed. */
-function changedItems(items: readonly Value[], change: (item: Value) => Value): readonly Value[] {
+function changedItems(items: readonly RowValue[], change: (item: RowValue) => RowValue): readonly RowValue[] {
   const changed = items.map(change);
   return changed.some((item, n) => item !== items[n]) ? changed : items;
 }
@@ -155,7 +155,7 @@ function changedItems(items: readonly Value[], change: (item: Value) => Value): 
  * Changes each value that the name reaches: however it is nested, and in lists where it has `[]`. Null takes it away. Objects and lists in the row are
  * not changed in place.
  */
-export function changeReached(row: Row, name: string, change: (value: Value) => Value): void {
+export function changeReached(row: EventRow, name: string, change: (value: RowValue) => RowValue): void {
   const pattern = { text: name, prefix: false };
   for (const [key, value] of row) {
     const isReached = key === name;
@@ -167,7 +167,12 @@ export function changeReached(row: Row, name: string, change: (value: Value) => 
   }
 }
 
-function changedInside(value: Value, path: string, pattern: NamePattern, change: (value: Value) => Value): Value {
+function changedInside(
+  value: RowValue,
+  path: string,
+  pattern: NamePattern,
+  change: (value: RowValue) => RowValue,
+): RowValue {
   if (Array.isArray(value)) {
     const items = itemsPath(path);
     const isReached = items === pattern.text;
@@ -194,7 +199,7 @@ function changedInside(value: Value, path: string, pattern: NamePattern, change:
 }
 
 /** Whether the event has a field of that name, in a list, too. */
-export function hasField(row: Row, name: string): boolean {
+export function hasField(row: EventRow, name: string): boolean {
   let isThere = false;
   changeReached(row, name, (value) => {
     isThere = true;
@@ -204,7 +209,7 @@ export function hasField(row: Row, name: string): boolean {
 }
 
 /** Keeps only what matches; of objects with a match inside, that. */
-export function keepFields(row: Row, patterns: readonly NamePattern[]): void {
+export function keepFields(row: EventRow, patterns: readonly NamePattern[]): void {
   for (const [name, value] of row) {
     if (matchesAny(patterns, name)) continue;
     const kept = patterns.some((pattern) => leadsTo(pattern, name)) ? keepInside(value, name, patterns) : undefined;
@@ -213,7 +218,7 @@ export function keepFields(row: Row, patterns: readonly NamePattern[]): void {
   }
 }
 
-function keepInside(value: Value, path: string, patterns: readonly NamePattern[]): Value | undefined {
+function keepInside(value: RowValue, path: string, patterns: readonly NamePattern[]): RowValue | undefined {
   if (Array.isArray(value)) {
     const items = itemsPath(path);
     if (matchesAny(patterns, items)) return value;
@@ -221,7 +226,7 @@ function keepInside(value: Value, path: string, patterns: readonly NamePattern[]
     return value.map((item) => keepInside(item, items, patterns) ?? {});
   }
   if (!isObject(value)) return undefined;
-  const kept = Object.entries(value).flatMap(([key, inside]): [string, Value][] => {
+  const kept = Object.entries(value).flatMap(([key, inside]): [string, RowValue][] => {
     const name = `${path}.${key}`;
     if (matchesAny(patterns, name)) return [[key, inside]];
     const left = patterns.some((pattern) => leadsTo(pattern, name)) ? keepInside(inside, name, patterns) : undefined;

@@ -59,7 +59,7 @@ export function plainPattern(pattern: string): RegExp | undefined {
     : undefined;
 }
 
-interface Reader {
+interface PatternReader {
   readonly pattern: string;
   at: number;
 }
@@ -74,13 +74,13 @@ function not(set: CharacterSet): CharacterSet {
 
 const isQuantifier = (char: string | undefined): boolean => char !== undefined && '*+?{'.includes(char);
 
-function readItem(reader: Reader): Item | undefined {
+function readItem(reader: PatternReader): Item | undefined {
   const set = readSet(reader);
   const range = set && readQuantifier(reader);
   return range && { set, ...range };
 }
 
-function readSet(reader: Reader): CharacterSet | undefined {
+function readSet(reader: PatternReader): CharacterSet | undefined {
   const char = reader.pattern[reader.at++]!;
   if (char === '[') return readClass(reader);
   if (char === '\\') return readEscape(reader);
@@ -89,7 +89,7 @@ function readSet(reader: Reader): CharacterSet | undefined {
   return setOf((other) => other === char);
 }
 
-function readEscape(reader: Reader): CharacterSet | undefined {
+function readEscape(reader: PatternReader): CharacterSet | undefined {
   const char = reader.pattern[reader.at++];
   if (char === undefined) return undefined;
   const set = CLASSES[char];
@@ -98,7 +98,7 @@ function readEscape(reader: Reader): CharacterSet | undefined {
   return meant === undefined ? undefined : setOf((other) => other === meant);
 }
 
-function readClass(reader: Reader): CharacterSet | undefined {
+function readClass(reader: PatternReader): CharacterSet | undefined {
   const { pattern } = reader;
   const isNegated = pattern[reader.at] === '^';
   if (isNegated) reader.at += 1;
@@ -123,7 +123,7 @@ function readClass(reader: Reader): CharacterSet | undefined {
   }
 }
 
-function readQuantifier(reader: Reader): Pick<Item, 'least' | 'most'> | undefined {
+function readQuantifier(reader: PatternReader): Pick<Item, 'least' | 'most'> | undefined {
   const found = /^(?:[*+?]|\{(\d{1,3})(,(\d{1,3})?)?\})/.exec(reader.pattern.slice(reader.at));
   if (!found) return reader.pattern[reader.at] === '{' ? undefined : { least: 1, most: 1 };
   const [text, from, comma, to] = found;

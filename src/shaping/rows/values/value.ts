@@ -34,7 +34,7 @@ export class TimeSpan {
   }
 }
 
-export type Value =
+export type RowValue =
   | null
   | boolean
   | number
@@ -42,16 +42,16 @@ export type Value =
   | string
   | DateTime
   | TimeSpan
-  | readonly Value[]
-  | { readonly [key: string]: Value };
+  | readonly RowValue[]
+  | { readonly [key: string]: RowValue };
 /** Top-level fields of an event in their order. */
-export type Row = Map<string, Value>;
-export type JsonObject = { readonly [key: string]: Value };
+export type EventRow = Map<string, RowValue>;
+export type JsonObject = { readonly [key: string]: RowValue };
 
 /** Integers that a double does not hold are `bigint`. Undefined for invalid JSON. */
-export function parseJson(text: string): Value | undefined {
+export function parseJson(text: string): RowValue | undefined {
   try {
-    return parseLongIntegers(text, BigInt) as Value;
+    return parseLongIntegers(text, BigInt) as RowValue;
   } catch {
     return undefined;
   }
@@ -67,7 +67,7 @@ export const wholeOf = (value: number): bigint | null =>
   Number.isFinite(value) ? fits64(BigInt(Math.trunc(value))) : null;
 
 /** A JSON value as the language sees it: numbers without a fraction are integers, those beyond 64 bits floats. */
-export function canonical(value: Value | undefined): Value {
+export function canonical(value: RowValue | undefined): RowValue {
   if (value === undefined) return null;
   if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < TWO_63 ? BigInt(value) : value;
   if (typeof value === 'bigint') return fits64(value) ?? Number(value);
@@ -75,17 +75,18 @@ export function canonical(value: Value | undefined): Value {
 }
 
 /** A result as an event holds it: integers as numbers where those are exact; undefined for null and values that JSON cannot hold. */
-export function settledValue(value: Value): Value | undefined {
+export function settledValue(value: RowValue): RowValue | undefined {
   if (value === null) return undefined;
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (typeof value === 'number') return Number.isFinite(value) ? value + 0 : undefined;
   return value;
 }
 
-export const isObject = (value: Value | undefined): value is JsonObject =>
+export const isObject = (value: RowValue | undefined): value is JsonObject =>
   typeof value === 'object' &&
   value !== null &&
   !Array.isArray(value) &&
   !(value instanceof DateTime) &&
   !(value instanceof TimeSpan);
-export const isJson = (value: Value): value is readonly Value[] | JsonObject => Array.isArray(value) || isObject(value);
+export const isJson = (value: RowValue): value is readonly RowValue[] | JsonObject =>
+  Array.isArray(value) || isObject(value);

@@ -1,6 +1,6 @@
 /** Rows that no dataset has: datatable, print, range, and the schema of other rows. */
 import { SERVICE_QUERY_MADE_ROWS } from '../../../../language/limits.ts';
-import type { Source } from '../../../../language/plan/tree.ts';
+import type { QuerySource } from '../../../../language/plan/tree.ts';
 import type { Constant, Type } from '../../../../language/types.ts';
 import { newDataset } from '../../../datasets/catalog.ts';
 import { compile } from '../expressions.ts';
@@ -73,7 +73,7 @@ export function constantRows(
 /** From, from + step, … up to and with `to`. */
 export function rangeRows(
   frame: LiteralContext,
-  { name, type, from, to, step }: Source & { readonly kind: 'range' },
+  { name, type, from, to, step }: QuerySource & { readonly kind: 'range' },
 ): Relation {
   const context = {
     environment: frame.environment,

@@ -1,11 +1,11 @@
 /** redact: hides the matches of regular expressions in texts. */
-import type { Stage } from '../../../../language/plan/tree.ts';
+import type { QueryStage } from '../../../../language/plan/tree.ts';
 import type { RelationColumn } from '../relation-parts.ts';
 import { regex } from '../../../../language/functions/text-matching/sql.ts';
 import { sql, type Sql, type SqlParams } from '../../values/sql.ts';
 import { Relation } from './relation.ts';
 
-type Redact = Stage & { readonly kind: 'redact' };
+type Redact = QueryStage & { readonly kind: 'redact' };
 
 /** Mark a match while its characters are counted. They are noncharacters, so no text has them. */
 const [BEGIN, END] = ['\u{FDD0}', '\u{FDD1}'];

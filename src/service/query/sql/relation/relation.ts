@@ -12,9 +12,9 @@ import {
   type Column,
   type NamePattern,
   type Node,
+  type QueryStage,
   type Renamed,
   type SortKey,
-  type Stage,
 } from '../../../../language/plan/tree.ts';
 import { compile, compileCondition, type ExpressionContext } from '../expressions.ts';
 import { eventText, mapEvent, namedValue, ownSql, rowIdText, TABLE_EVENT } from '../field.ts';
@@ -26,7 +26,7 @@ import { checkedLevel, countSql, whereSql, type RelationColumn, type RelationPar
 import { list, NOTHING, sql, tableSql, type Sql } from '../../values/sql.ts';
 import { asString, oneRequired, sizeOf, type SqlValue } from '../../values/value.ts';
 
-type Expand = Stage & { readonly kind: 'expand' };
+type Expand = QueryStage & { readonly kind: 'expand' };
 /** Users' names hold no NUL. */
 const NUMBER = '\0number';
 

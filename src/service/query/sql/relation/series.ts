@@ -2,7 +2,13 @@
 import { SERVICE_QUERY_BUCKETS } from '../../../limits.ts';
 import { formatTime } from '../../../../core/time/time-text.ts';
 import { applyNamed } from '../../../../language/plan/analysis.ts';
-import { constantNode, type Key, type Node, type SeriesStage, type TimeBound } from '../../../../language/plan/tree.ts';
+import {
+  constantNode,
+  type GroupKey,
+  type Node,
+  type SeriesStage,
+  type TimeBound,
+} from '../../../../language/plan/tree.ts';
 import { meaningError } from '../../../../language/syntax/apl-error.ts';
 import type { Constant } from '../../../../language/types.ts';
 import type { QueryEnvironment } from '../../values/call.ts';
@@ -35,7 +41,7 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
     constantNode({ type: 'int', value: step }),
   );
   const groups = [
-    ...keys.map((key): Key => ({ ...key, binOfTime: undefined })),
+    ...keys.map((key): GroupKey => ({ ...key, binOfTime: undefined })),
     { name: STEP, node: number, binOfTime: undefined },
   ];
   const inner = summarize(

@@ -1,5 +1,5 @@
 /** Rows put together in groups: aggregations and keys as the columns of a select around the rows. */
-import type { Aggregation, Column, Key, Node } from '../../../../language/plan/tree.ts';
+import type { Aggregation, Column, GroupKey, Node } from '../../../../language/plan/tree.ts';
 import { compile, compileAggregation, type ExpressionContext } from '../expressions.ts';
 import { mapEvent, type EventSql } from '../field.ts';
 import { SelectNames } from './select-names.ts';
@@ -13,7 +13,7 @@ import { asNumber, facetsOf, type SqlValue } from '../../values/value.ts';
 export function summarize(
   relation: Relation,
   aggregations: readonly Aggregation[],
-  keys: readonly Key[],
+  keys: readonly GroupKey[],
   window: bigint,
 ): Relation {
   if (relation.parts.limit !== undefined) return summarize(relation.nest(), aggregations, keys, window);
@@ -23,7 +23,7 @@ export function summarize(
   const level = parts.level + 1;
   const names = new SelectNames(level);
   const columns = new Map<string, RelationColumn>();
-  const all = keys.flatMap((key): readonly Key[] =>
+  const all = keys.flatMap((key): readonly GroupKey[] =>
     key.node.kind === 'columns'
       ? context.columns().map((name) => ({ ...key, name, node: { kind: 'column', type: 'dynamic', name } }))
       : [key],

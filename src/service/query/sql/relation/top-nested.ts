@@ -1,5 +1,5 @@
 /** top-nested: each level is a summarize of the rows that the level before kept, and all levels are joined in the end. */
-import type { JoinKey, Key, NestedLevel, Node } from '../../../../language/plan/tree.ts';
+import type { GroupKey, JoinKey, NestedLevel, Node } from '../../../../language/plan/tree.ts';
 import { join } from './join.ts';
 import { SelectNames } from './select-names.ts';
 import { orderSql } from './order.ts';
@@ -9,16 +9,16 @@ import { list, NOTHING, sql } from '../../values/sql.ts';
 import { summarize } from './summarize.ts';
 import { facetsOf } from '../../values/value.ts';
 
-const column = ({ name, node }: Key): Node => ({ kind: 'column', type: node.type, name });
+const column = ({ name, node }: GroupKey): Node => ({ kind: 'column', type: node.type, name });
 
 export function topNested(relation: Relation, levels: readonly NestedLevel[], window: bigint): Relation {
-  const keys = levels.map(({ key }): Key => ({ ...key, binOfTime: undefined }));
+  const keys = levels.map(({ key }): GroupKey => ({ ...key, binOfTime: undefined }));
   const named = relation.extend(keys);
   let rows = named;
   let result: Relation | undefined;
   for (const [n, level] of levels.entries()) {
     const outer = keys.slice(0, n);
-    const on = (by: readonly Key[]): JoinKey[] => by.map((key) => ({ left: column(key), right: column(key) }));
+    const on = (by: readonly GroupKey[]): JoinKey[] => by.map((key) => ({ left: column(key), right: column(key) }));
     const groups = keys.slice(0, n + 1).map((key) => ({ ...key, node: column(key) }));
     const largest = firstOfEach(summarize(rows, [level.aggregation], groups, window), level, outer);
     result =
@@ -37,7 +37,11 @@ export function topNested(relation: Relation, levels: readonly NestedLevel[], wi
 }
 
 /** The first groups in each of the outer ones. */
-function firstOfEach(groups: Relation, { count, aggregation, desc }: NestedLevel, outer: readonly Key[]): Relation {
+function firstOfEach(
+  groups: Relation,
+  { count, aggregation, desc }: NestedLevel,
+  outer: readonly GroupKey[],
+): Relation {
   const rows = sorted(groups, [{ aggregation, desc }]);
   const { parts } = rows;
   const names = new SelectNames(checkedLevel(parts.level + 1));
