@@ -8,7 +8,7 @@ import type { Region } from '../src/core/block.ts';
 import { KERNEL_SLACK_BYTES } from '../src/core/limits.ts';
 import { READ_CHUNK_BYTES } from '../src/sources/framing/limits.ts';
 import { createKernel } from '../src/kernel/kernel.ts';
-import { Connections } from '../src/sinks/ingest/http/connections.ts';
+import { ConnectionPool } from '../src/sinks/ingest/http/connections.ts';
 import type { IngestSinkConfig } from '../src/sinks/ingest/ingest-config.ts';
 
 const SLOTS = 8;
@@ -29,7 +29,7 @@ const template = kernel.compile(
   { format: 'auto', wrapFields: { host: 'bench', file }, fields: source.fields },
   sink.timestampField,
 );
-const connections = new Connections({
+const connections = new ConnectionPool({
   origin: new URL(sink.url).origin,
   connections: sink.concurrency,
   connectTimeoutMs: 10_000,

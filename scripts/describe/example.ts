@@ -1,5 +1,5 @@
 /** config.example.yaml from the field tables: every key with its default, ready to be edited. */
-import type { Table } from '../../src/config/fields/field.ts';
+import type { FieldTable } from '../../src/config/fields/field.ts';
 import { agentTable, sourceTables } from '../../src/config/tables/schema.ts';
 import { SINK_TYPES } from '../../src/sinks/registry.ts';
 import { SOURCE_TYPES, type SourceTypeName } from '../../src/sources/registry.ts';
@@ -21,7 +21,7 @@ export function renderExample(): string {
   return `${lines.join('\n')}\n`;
 }
 
-function renderTable(table: Table, indent: string): string[] {
+function renderTable(table: FieldTable, indent: string): string[] {
   return Object.entries(table).flatMap(([key, field]) => {
     // A group without a default is left out as a whole.
     if (field.kind.table === undefined || field.default === undefined) return [renderField(key, field, indent)];
@@ -29,7 +29,7 @@ function renderTable(table: Table, indent: string): string[] {
   });
 }
 
-function renderField(key: string, field: Table[string], indent: string): string {
+function renderField(key: string, field: FieldTable[string], indent: string): string {
   const written = field.default ?? field.example ?? '';
   const isLive = field.default !== undefined || field.required === true || field.shown === true;
   const doc = field.computed === undefined ? field.doc : `${field.doc}; default: ${field.computed}`;

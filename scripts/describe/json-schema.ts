@@ -1,5 +1,5 @@
 /** docs/config.schema.json from the field tables: what editors complete and check. Keys not available yet are not in it. */
-import type { JsonSchema, Table } from '../../src/config/fields/field.ts';
+import type { FieldTable, JsonSchema } from '../../src/config/fields/field.ts';
 import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 
 const LINE_WIDTH = 120;
@@ -22,11 +22,11 @@ export function renderJsonSchema(): string {
   return `${layOut(schema, '', 0)}\n`;
 }
 
-function components(tables: Record<string, Table>): JsonSchema {
+function components(tables: Record<string, FieldTable>): JsonSchema {
   return { type: 'object', minProperties: 1, additionalProperties: { anyOf: Object.values(tables).map(objectSchema) } };
 }
 
-function objectSchema(table: Table): JsonSchema {
+function objectSchema(table: FieldTable): JsonSchema {
   const fields = Object.entries(table).filter(([, field]) => field.kind !== undefined);
   const properties = fields.map(([key, { kind, doc, default: written }]): [string, JsonSchema] => {
     // A group whose keys are all commented out is null.
@@ -44,7 +44,7 @@ function objectSchema(table: Table): JsonSchema {
 }
 
 /** The schema of a value that may be a group, with its keys. */
-function schemaOf({ schema, inner }: Table[string]['kind']): JsonSchema {
+function schemaOf({ schema, inner }: FieldTable[string]['kind']): JsonSchema {
   if (inner === undefined) return { ...schema };
   return { anyOf: [...(schema['anyOf'] as JsonSchema[]).filter(({ type }) => type !== 'object'), objectSchema(inner)] };
 }

@@ -1,5 +1,5 @@
 /** The generated part of docs/configuration.md: one table of keys for each component. */
-import type { Table } from '../../src/config/fields/field.ts';
+import type { FieldTable } from '../../src/config/fields/field.ts';
 import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 
 const BEGIN = '<!-- The tables below are generated from src/config by scripts/generate.ts. -->';
@@ -19,7 +19,7 @@ function renderTables(): string {
   return parts.join('\n');
 }
 
-function section(title: string, table: Table): string {
+function section(title: string, table: FieldTable): string {
   return [
     `### ${title}`,
     '',
@@ -30,7 +30,7 @@ function section(title: string, table: Table): string {
   ].join('\n');
 }
 
-function rows(table: Table, prefix: string): string[] {
+function rows(table: FieldTable, prefix: string): string[] {
   return Object.entries(table).flatMap(([key, field]) => {
     if (field.kind.table !== undefined) return rows(field.kind.table, `${prefix}${key}.`);
     const inner = field.kind.inner === undefined ? [] : rows(field.kind.inner, `${prefix}${key}.`);
@@ -41,7 +41,7 @@ function rows(table: Table, prefix: string): string[] {
   });
 }
 
-function defaultOf(field: Table[string]): string {
+function defaultOf(field: FieldTable[string]): string {
   if (field.required === true) return '**required**';
   return field.computed ?? (field.default === undefined ? 'none' : `\`${field.default}\``);
 }

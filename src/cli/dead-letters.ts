@@ -21,7 +21,7 @@ import { plural, say, usageError } from './output/say.ts';
 import type { ArgumentsOf } from './options/command-options.ts';
 
 const ACTIONS = ['list', 'show', 'replay', 'drop'] as const;
-type Action = (typeof ACTIONS)[number];
+type LetterAction = (typeof ACTIONS)[number];
 
 /** Resolves with the exit code: 0 done, 1 something could not be read or sent again. Throws `TailraceError`. */
 export async function deadLetters(
@@ -49,7 +49,7 @@ function checkUsage(
   action: string,
   ids: readonly string[],
   { all, sink }: ArgumentsOf<'dead-letters'>,
-): asserts action is Action {
+): asserts action is LetterAction {
   if (!ACTIONS.some((known) => known === action))
     throw usageError(`dead-letters does not know "${action}"`, 'use list, show, replay or drop');
   if (action === 'show' && ids.length === 0)

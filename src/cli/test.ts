@@ -18,7 +18,7 @@ import type { ConfigArguments } from './agent/config-arguments.ts';
 import { presetTarget, type PreviewTarget } from './preview/preset-target.ts';
 import type { JsonValue } from '../core/block.ts';
 
-interface Result extends Comparison {
+interface TestResult extends Comparison {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -38,12 +38,12 @@ export async function test(args: ConfigArguments): Promise<number> {
     throw new TailraceError('E_NO_TESTS', `"${file}" has no tests`, {
       fix: "add some: tests: [{source: app, input: ['…'], expect: [{…}]}]",
     });
-  const results: Result[] = [];
+  const results: TestResult[] = [];
   const run = async (
     target: PreviewTarget,
     each: TestConfig | PresetTestConfig,
     path: string,
-  ): Promise<Omit<Result, 'source' | 'preset'>> => {
+  ): Promise<Omit<TestResult, 'source' | 'preset'>> => {
     const { events, unsent } = await eventsOf(target, each);
     const { expect: expected } = each;
     return { ...locate(path), expected, unsent, ...compareEvents(expected, events, ignoredFields(target)) };
@@ -83,7 +83,7 @@ function inUtc(target: PreviewTarget): PreviewTarget {
 async function eventsOf(
   { config, source, sink }: PreviewTarget,
   { file, input }: Pick<TestConfig, 'file' | 'input'>,
-): Promise<Pick<Result, 'unsent'> & { readonly events: Event[] }> {
+): Promise<Pick<TestResult, 'unsent'> & { readonly events: Event[] }> {
   const events: Event[] = [];
   const unsent: string[] = [];
   const previewer = await Previewer.create({
@@ -118,7 +118,7 @@ function ignoredFields({ source }: PreviewTarget): ReadonlySet<string> {
   ]);
 }
 
-function toText({ file, line, column, source, preset, differences, expected, found, unsent }: Result): string {
+function toText({ file, line, column, source, preset, differences, expected, found, unsent }: TestResult): string {
   const paint = (style: 'red' | 'green' | 'bold', text: string) => styleText(style, text, { stream: process.stdout });
   const title = formatProblem({
     file,

@@ -4,7 +4,7 @@ import { UNREACHABLE_FIX } from './failure.ts';
 import type { FactTable, Outcome, PauseReason } from '../core/sink.ts';
 
 /** An HTTP answer, or the failure that came in its place. */
-export type Answer =
+export type HttpOutcome =
   | {
       readonly kind: 'answer';
       readonly status: number;
@@ -23,7 +23,7 @@ const PLAIN_TO_TLS =
 const PLAIN_FIX = 'write https:// in url';
 
 /** The outcome of an answer to a request with `events` events, or as many as the reply says. `nowMs` is the wall clock, for dates in headers. */
-export function classify(answer: Answer, events: number | undefined, nowMs: number): Outcome {
+export function classify(answer: HttpOutcome, events: number | undefined, nowMs: number): Outcome {
   if (answer.kind === 'failure') {
     const timeout = answer.code === 'E_TIMEOUT' || answer.code.endsWith('_TIMEOUT') || answer.code === 'ETIMEDOUT';
     const code = answer.code || 'no code';

@@ -6,7 +6,7 @@ import type { LegacyQuery, LegacyResult, TabularResult } from './api-types.ts';
 import type { AplOptions, Client, LegacyOptions } from './client.ts';
 
 /** What the next request needs to know of a page. */
-interface Place {
+interface PagePosition {
   readonly rows: number;
   /** Of the order by `_time`; undefined where the rows have another one, or are groups. */
   readonly isDescending: boolean | undefined;
@@ -45,7 +45,7 @@ export function isPage(result: TabularResult | LegacyResult, order?: LegacyQuery
 
 async function* follow<Result>(
   ask: (next: { cursor?: string; endTime?: string }) => Promise<Result>,
-  placeOf: (result: Result) => Place,
+  placeOf: (result: Result) => PagePosition,
 ): AsyncGenerator<Result> {
   let result = await ask({});
   yield result;
@@ -62,7 +62,7 @@ async function* follow<Result>(
   }
 }
 
-function placeInTable({ tables, status }: TabularResult): Place {
+function placeInTable({ tables, status }: TabularResult): PagePosition {
   const [table] = tables;
   const isSummary = (table?.groups.length ?? 0) > 0 || (table?.fields.some(({ agg }) => agg !== undefined) ?? false);
   return {
@@ -74,7 +74,7 @@ function placeInTable({ tables, status }: TabularResult): Place {
   };
 }
 
-function placeInMatches({ matches, status }: LegacyResult, { order, endTime }: LegacyQuery): Place {
+function placeInMatches({ matches, status }: LegacyResult, { order, endTime }: LegacyQuery): PagePosition {
   const isDescending = directionOf(order);
   const last = matches?.at(-1)?._rowId;
   return {

@@ -3,12 +3,12 @@
  * config/tables/schema defines how each key is written, config/load/load makes this from a file.
  */
 import type { JsonValue } from '../core/block.ts';
-import type { SourceConfig as RegisteredSource } from '../sources/registry.ts';
+import type { SourceConfig } from '../sources/registry.ts';
 import type { AgentSettings, TelemetryConfig } from './common/agent-fields.ts';
 import type { SinkSettings } from './common/sink-fields.ts';
 import type { PresetTestConfig, TestConfig } from './common/test-fields.ts';
 import type { SecretFile } from './findings.ts';
-import type { TransformConfig as Transform } from './values.ts';
+import type { TransformConfig } from './values.ts';
 
 export interface Config extends AgentSettings {
   /** The file it was read from, absolute. */
@@ -26,9 +26,6 @@ export interface Config extends AgentSettings {
   readonly tests: readonly TestConfig[];
   readonly presetTests: readonly PresetTestConfig[];
 }
-
-export type TransformConfig = Transform;
-export type SourceConfig = RegisteredSource;
 
 /** A sink of any type. Its type's own settings are for that type alone (sinks/sink-type). */
 export interface SinkConfig extends SinkSettings {

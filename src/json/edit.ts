@@ -6,19 +6,19 @@ import { type Edit, spliced } from './splice.ts';
 const OPEN_OBJECT = 0x7b;
 
 type Fields = Readonly<Record<string, JsonValue>>;
-type Keys = readonly string[];
+type KeyPath = readonly string[];
 
 /**
  * `object` has the values of the valid text, except for those changed or removed since; `changed` has the keys that lead to each of them.
  * Of a repeated key the first place counts, the others go.
  */
-export function editJson(text: string, object: Fields, changed: readonly Keys[]): string {
+export function editJson(text: string, object: Fields, changed: readonly KeyPath[]): string {
   const members = membersOf(text);
   const { bytes, from, close } = members;
   return bytes.toString('utf8', 0, from) + edited(members, object, changed) + bytes.toString('utf8', close + 1);
 }
 
-function edited(members: Members, object: Fields, changed: readonly Keys[]): string {
+function edited(members: Members, object: Fields, changed: readonly KeyPath[]): string {
   const printed = new Set<string>();
   const edits = Array.from({ length: members.count }, (_, n): Edit => {
     const name = members.nameOf(n);

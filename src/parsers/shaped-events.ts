@@ -9,8 +9,8 @@ import type { FormatParser, LineParser } from './formats/line-parser.ts';
 import { editJson, rawMembers } from '../json/edit.ts';
 import { isRawNumber, mayRound, parseExactly, parseExactObject, parseObject } from '../json/numbers.ts';
 import { type EventFields, type ValueErrors, emptyFields } from './values/fields.ts';
-import { placeOf } from './values/place.ts';
-import { convertTypes, type ReadTime, type ValueType } from './values/typed-values.ts';
+import { placeOf } from './values/field-location.ts';
+import { convertTypes, type ParseTime, type ValueType } from './values/typed-values.ts';
 
 export interface TimeStep {
   /** Where the configuration names it. */
@@ -32,7 +32,7 @@ export interface ShapeSteps {
   readonly time: TimeStep | undefined;
   readonly types: readonly (readonly [name: string, type: ValueType])[];
   /** Reads values of the type `datetime`. */
-  readonly readTime: ReadTime;
+  readonly readTime: ParseTime;
   /** JSON in messages becomes fields, but for keys that others give an event; undefined where it is left alone. */
   readonly isTaken: ((key: string) => boolean) | undefined;
 }

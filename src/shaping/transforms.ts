@@ -1,5 +1,5 @@
 /** Transforms of a configuration, compiled: from each comes a stage for every way of events that it is part of. */
-import type { TransformConfig } from '../config/model.ts';
+import type { TransformConfig } from '../config/values.ts';
 import { TailraceError } from '../core/errors.ts';
 import type { OnError, ShapingStage } from './stages/stage.ts';
 import type { StageOutputOptions } from './stages/stage-output.ts';

@@ -22,12 +22,12 @@ export interface HistoryView {
   readonly series: readonly SeriesView[];
 }
 
-interface Series extends Omit<SeriesView, 'values'> {
+interface MetricSeries extends Omit<SeriesView, 'values'> {
   readonly ring: Float32Array;
 }
 
 export class History {
-  readonly #series = new Map<string, Series>();
+  readonly #series = new Map<string, MetricSeries>();
   /** Totals at the last sample, from which rates are computed. */
   #totals = new Map<string, number>();
   #count = 0;
@@ -82,7 +82,7 @@ export class History {
     return { everyMs: SAMPLE_EVERY_MS, endMs: this.#endMs, series };
   }
 
-  #put(kind: Series['kind'], id: string, name: Series['name'], value: number): void {
+  #put(kind: MetricSeries['kind'], id: string, name: MetricSeries['name'], value: number): void {
     const key = `${kind} ${id} ${name}`;
     let series = this.#series.get(key);
     if (!series) this.#series.set(key, (series = { kind, id, name, ring: new Float32Array(SAMPLES).fill(Number.NaN) }));

@@ -6,13 +6,13 @@ import { SINK_STATS, SOURCE_STATS, type Stats } from './stats.ts';
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
 /** One number, or one for each set of further labels; undefined for none. */
-type Value = number | undefined | readonly Sample[];
-type Row<Of> = readonly [name: string, help: string, value: (of: Of) => Value];
+type SampleValue = number | undefined | readonly Sample[];
+type MetricRow<Of> = readonly [name: string, help: string, value: (of: Of) => SampleValue];
 
-const rowsOf = <Of>(stats: Stats<Of>): Row<Of>[] =>
+const rowsOf = <Of>(stats: Stats<Of>): MetricRow<Of>[] =>
   Object.values(stats).flatMap(({ metric, value }) => (metric ? [[...metric, value] as const] : []));
 
-const SOURCES: readonly Row<ObservedSource>[] = [
+const SOURCES: readonly MetricRow<ObservedSource>[] = [
   ...rowsOf(SOURCE_STATS),
   ['source_lag_seconds', 'How old the last event was when it was taken', ({ stats }) => stats.past?.lagSeconds],
   [
@@ -116,7 +116,7 @@ const SOURCES: readonly Row<ObservedSource>[] = [
   ],
 ];
 
-const SINKS: readonly Row<ObservedSink>[] = [
+const SINKS: readonly MetricRow<ObservedSink>[] = [
   ...rowsOf(SINK_STATS),
   [
     'sink_requests_total',
@@ -175,7 +175,7 @@ const SINKS: readonly Row<ObservedSink>[] = [
   ],
 ];
 
-const AGENT: readonly Row<Observed>[] = [
+const AGENT: readonly MetricRow<Observed>[] = [
   [
     'buffer_bytes',
     'Bytes that batches hold, in memory and on disk; abandoned: of sinks that are not configured any more',
@@ -210,7 +210,7 @@ function each(label: string, counts: Iterable<readonly [name: string, count: num
   return Array.from(counts, ([name, count]) => [{ ...labels, [label]: name }, count]);
 }
 
-function samplesOf(value: Value, labels: Labels): Sample[] {
+function samplesOf(value: SampleValue, labels: Labels): Sample[] {
   if (typeof value !== 'object') return value === undefined ? [] : [[labels, value]];
   return value.map(([own, count]) => [{ ...labels, ...own }, count]);
 }
@@ -219,7 +219,7 @@ export type Metric = readonly [name: string, help: string, samples: (seen: Obser
 
 /** `facts`: the metrics that types of sinks declare, by their help. */
 export function metricsOf(facts: Observed['facts']): readonly Metric[] {
-  const declared = Object.entries(facts).map(([name, [help]]): Row<ObservedSink> => [
+  const declared = Object.entries(facts).map(([name, [help]]): MetricRow<ObservedSink> => [
     name,
     help,
     (sink) => sink.facts.get(name),

@@ -4,7 +4,7 @@ import type { FactTable } from '../core/sink.ts';
 import type { RefusedPath, SourceStats } from '../core/source.ts';
 
 /** Why a source reads no more for the moment. */
-export interface Waiting {
+export interface SourceWait {
   readonly sink: string;
   readonly dataset: string;
   /** `service_behind`: half as many batches of files wait as there may be requests, more would only fill memory. */
@@ -34,7 +34,7 @@ export interface ObservedSource {
   /** Bytes that a kill would lose: they cannot be read again, and are neither delivered nor in the disk buffer. */
   readonly unsavedBytes: number;
   /** Set while reading waits for a sink. */
-  readonly waiting?: Waiting | undefined;
+  readonly waiting?: SourceWait | undefined;
   /** A step of its own work that is past its deadline. */
   readonly overdue?: string | undefined;
   /** Paths that it refuses for safety now. */

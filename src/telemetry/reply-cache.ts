@@ -2,7 +2,7 @@
 
 const KEPT_MS = 250;
 
-interface Kept {
+interface CachedReply {
   readonly key: string;
   readonly untilMs: number;
   readonly body: string;
@@ -11,7 +11,7 @@ interface Kept {
 export class ReplyCache {
   readonly #now: () => number;
   /** By path: the latest reply of each. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, CachedReply>();
 
   /** `now`: milliseconds of a clock that never goes back. */
   constructor(now: () => number) {

@@ -88,10 +88,10 @@ export const SINK_STATS = {
   failed: { value: ({ failed }) => sum(failed) },
 } satisfies Stats<ObservedSink>;
 
-export type Values<Table> = { readonly [Name in keyof Table]: number };
+export type StatValues<Table> = { readonly [Name in keyof Table]: number };
 
-export function valuesOf<Of, Table extends Stats<Of>>(table: Table, of: Of): Values<Table> {
-  return Object.fromEntries(Object.entries(table).map(([name, { value }]) => [name, value(of)])) as Values<Table>;
+export function valuesOf<Of, Table extends Stats<Of>>(table: Table, of: Of): StatValues<Table> {
+  return Object.fromEntries(Object.entries(table).map(([name, { value }]) => [name, value(of)])) as StatValues<Table>;
 }
 
 /** A number that a type of sink declares (`facts`), as `status --json` has it. */
@@ -101,13 +101,13 @@ export interface Fact {
   readonly isBytes: boolean;
 }
 
-interface Row {
+interface StatRow {
   readonly id: string;
   readonly facts?: readonly Fact[];
 }
 
 /** What `status` says of one source or sink, in the form of facts. */
-export function sayStats(stats: Stats<never>, row: Row): Fact[] {
+export function sayStats(stats: Stats<never>, row: StatRow): Fact[] {
   const own = Object.entries(stats).map(([name, { said = '', isBytes = false }]) => ({
     said,
     value: numberIn(row, name),
@@ -122,11 +122,11 @@ export interface NumberColumn {
   readonly isBytes: boolean;
   readonly level?: 'warn' | 'bad' | undefined;
   /** Undefined where the row has no such fact. */
-  readonly value: (row: Row) => number | undefined;
+  readonly value: (row: StatRow) => number | undefined;
 }
 
 /** The columns of a table on the status page, or in `top`: its numbers, then the facts of its rows. */
-export function columnsOf(stats: Stats<never>, rows: readonly Row[], place: 'column' | 'top'): NumberColumn[] {
+export function columnsOf(stats: Stats<never>, rows: readonly StatRow[], place: 'column' | 'top'): NumberColumn[] {
   const own = Object.entries(stats).flatMap(([key, { column, top, isBytes = false, level }]): NumberColumn | [] => {
     const [name, rank = 0] = place === 'top' ? (top ?? []) : [column];
     return name === undefined ? [] : { name, rank, isBytes, level, value: (row) => numberIn(row, key) };

@@ -1,7 +1,7 @@
 /** `tailrace audit`, case by case: which bytes it says are where. */
 import { expect, test } from 'vitest';
 import { NO_TOTALS } from '../../src/cli/audit/report.ts';
-import { type Range, rangesOf } from '../../src/cli/audit/ranges.ts';
+import { type ByteRange, rangesOf } from '../../src/cli/audit/ranges.ts';
 import { renderAudit } from '../../src/cli/audit/show.ts';
 
 const span = (from: number, to: number, isSettled = false) => ({ from, to, key: `${from}`, isSettled });
@@ -79,7 +79,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-const textOf = ({ from, to, state, where }: Range): string =>
+const textOf = ({ from, to, state, where }: ByteRange): string =>
   `${from}-${to} ${state}${where === undefined ? '' : ` ${where}`}`;
 
 test.each(cases)('ranges of a stream: $name', (each) => {

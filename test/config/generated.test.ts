@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { renderExample } from '../../scripts/describe/example.ts';
 import { renderJsonSchema } from '../../scripts/describe/json-schema.ts';
 import { replaceTables } from '../../scripts/describe/table.ts';
-import type { Table } from '../../src/config/fields/field.ts';
+import type { FieldTable } from '../../src/config/fields/field.ts';
 import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 import { SINK_TYPES } from '../../src/sinks/registry.ts';
 import { SOURCE_TYPES, type SourceTypeName } from '../../src/sources/registry.ts';
@@ -17,7 +17,7 @@ import { configOf } from './reading.ts';
 const ENV = { TAILRACE_TOKEN: 'token-1', TAILRACE_ORG_ID: 'org-1' };
 const ROOT = join(import.meta.dirname, '..', '..');
 
-const bare = (id: string, table: Table): string =>
+const bare = (id: string, table: FieldTable): string =>
   `  ${id}: {${Object.entries(table)
     .flatMap(([key, { required, example }]) => (required ? `${key}: ${example}` : []))
     .join(', ')}}`;
@@ -92,7 +92,7 @@ test('a changed table leaves the documentation out of step', () => {
 });
 
 test('every field says in one line what it does, and a required one shows how', () => {
-  const check = (table: Table, path: string) => {
+  const check = (table: FieldTable, path: string) => {
     for (const [key, field] of Object.entries(table)) {
       expect(field.doc, path + key).toMatch(/^[^\n]{5,200}$/);
       expect(field.doc, path + key).not.toMatch(/\.$/);

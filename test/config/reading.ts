@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { ConfigError, formatProblem } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
-import type { Config, SourceConfig } from '../../src/config/model.ts';
+import type { Config } from '../../src/config/model.ts';
+import type { SourceConfig } from '../../src/sources/registry.ts';
 import type { FileConfig } from '../../src/sources/file/file-type.ts';
 import type { IngestSinkConfig } from '../../src/sinks/ingest/ingest-config.ts';
 import { makeTree } from '../support/temp-tree.ts';

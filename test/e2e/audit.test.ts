@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
 import type { Audit } from '../../src/cli/audit/report.ts';
-import type { Range } from '../../src/cli/audit/ranges.ts';
+import type { ByteRange } from '../../src/cli/audit/ranges.ts';
 import { tailraceFor } from '../cli/tailrace.ts';
 import { API_TOKEN, startLocalService } from '../support/local-service.ts';
 import { addressOf, configure, QUICK, type Site, startShipping, test } from '../support/shipping.ts';
@@ -38,7 +38,7 @@ async function auditWhen(
   return last;
 }
 
-const rangesOf = ({ streams }: Audit, file: string): readonly Range[] =>
+const rangesOf = ({ streams }: Audit, file: string): readonly ByteRange[] =>
   streams.find((each) => each.file === file)?.sinks[0]?.ranges ?? [];
 
 /** More fields than the service takes of one dataset. */

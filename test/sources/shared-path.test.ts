@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { describeSharedFiles } from '../../src/cli/agent/shared-files.ts';
 import { checkMachine } from '../../src/cli/check/check-machine.ts';
-import { separate, type SourceFiles } from '../../src/cli/init/group-files.ts';
+import { separate, type GroupedFiles } from '../../src/cli/init/group-files.ts';
 import { findSharedPath } from '../../src/sources/file/shared-path.ts';
 import { configOf, configWith } from '../config/reading.ts';
 
@@ -50,8 +50,8 @@ test('check and the start name the sources and a file that both would read', asy
   expect(warnings.filter((each) => each.message === message)).toHaveLength(1);
 });
 
-const source = (include: string[], files: string[]): SourceFiles => ({ include, files });
-test.each<[string, SourceFiles[], ReturnType<typeof separate>]>([
+const source = (include: string[], files: string[]): GroupedFiles => ({ include, files });
+test.each<[string, GroupedFiles[], ReturnType<typeof separate>]>([
   [
     'one glob of two kinds',
     [source(['/l/*.log'], ['/l/a.log', '/l/b.log']), source(['/l/*.log'], ['/l/c.log'])],

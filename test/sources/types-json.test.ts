@@ -1,7 +1,7 @@
 /** Types of JSON lines: converted values are printed anew, absent ones go, every other byte stays. */
 import { expect, test } from 'vitest';
 import { editJson } from '../../src/json/edit.ts';
-import { placeOf } from '../../src/parsers/values/place.ts';
+import { placeOf } from '../../src/parsers/values/field-location.ts';
 import { dice } from '../support/random.ts';
 import { make } from './made.ts';
 

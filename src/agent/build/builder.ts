@@ -1,6 +1,7 @@
 /** Makes the sinks and sources of a running agent from what they share: kernel memory, transforms, state and clock. */
 import { AddressEncodings } from '../../core/requests.ts';
-import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { Config, SinkConfig } from '../../config/model.ts';
+import type { SourceConfig } from '../../sources/registry.ts';
 import type { Region } from '../../core/block.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';

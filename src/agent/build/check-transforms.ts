@@ -1,5 +1,5 @@
 /** Compiles the transforms of a configuration to find out whether they would run; nothing is shaped. */
-import type { Problem } from '../../config/config-error.ts';
+import type { ConfigProblem } from '../../config/config-error.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { type ReadConfig, readConfig } from '../../config/load/load.ts';
 import type { Config } from '../../config/model.ts';
@@ -10,8 +10,8 @@ export async function checkTransforms(
   read: ReadConfig,
   env: NodeJS.ProcessEnv,
   { leavesSecrets = false } = {},
-): Promise<Problem[]> {
-  const problems: Problem[] = [];
+): Promise<ConfigProblem[]> {
+  const problems: ConfigProblem[] = [];
   if (read.transforms.length === 0) return problems;
   const { compileTransform, TransformProblems } = await import('../../shaping/transforms.ts');
   for (const transform of read.transforms) {

@@ -4,10 +4,9 @@ import { Accounting } from '../../batcher/accounting.ts';
 import type { SourceLane } from '../../batcher/fill/lane.ts';
 import type { Route } from '../../batcher/fill/router.ts';
 import { DeletedFiles } from '../../batcher/keep/deleted-files.ts';
-import type { SourceConfig } from '../../config/model.ts';
 import type { Source, SourceStats } from '../../core/source.ts';
 import type { State } from '../../state/database/store.ts';
-import { sourceTypeOf } from '../../sources/registry.ts';
+import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
 import type { SinkPipeline } from './sink-pipeline.ts';
 
 export interface SourcePipeline {

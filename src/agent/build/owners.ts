@@ -1,6 +1,8 @@
 /** Owners of the low-water marks that a source's events move: its sinks, or their datasets where `to_dataset` routes events. */
 import { hash } from 'node:crypto';
-import type { Config, SourceConfig, TransformConfig } from '../../config/model.ts';
+import type { Config } from '../../config/model.ts';
+import type { TransformConfig } from '../../config/values.ts';
+import type { SourceConfig } from '../../sources/registry.ts';
 import { routedOwner } from '../../core/owner.ts';
 import { readScript } from '../../shaping/script/script-file.ts';
 

@@ -1,7 +1,8 @@
 /** Gives the batches that the last process committed and did not settle back to the sinks, before a file is read on. */
 import { restoreBatches } from '../../batcher/keep/restore.ts';
 import { DatasetPart, OWN } from '../../batcher/fill/dataset-part.ts';
-import type { SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { SinkConfig } from '../../config/model.ts';
+import type { SourceConfig } from '../../sources/registry.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';

@@ -1,6 +1,8 @@
 /** The transforms of a running agent: each is compiled once, and every way from a source to a sink gets a shaper of those on it. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Config, SinkConfig, SourceConfig, TransformConfig } from '../../config/model.ts';
+import type { Config, SinkConfig } from '../../config/model.ts';
+import type { TransformConfig } from '../../config/values.ts';
+import type { SourceConfig } from '../../sources/registry.ts';
 import { isTimeToLog, type Log } from '../../core/log.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import { readScript } from '../../shaping/script/script-file.ts';

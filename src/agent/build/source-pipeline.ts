@@ -5,7 +5,7 @@ import type { Route } from '../../batcher/fill/router.ts';
 import type { Batcher } from '../../batcher/fill/batcher.ts';
 import { type DatasetRegistry, Router } from '../../batcher/fill/router.ts';
 import { streamStoreFor } from '../../batcher/keep/deleted-files.ts';
-import type { SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { SinkConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -13,7 +13,7 @@ import type { Shaper } from '../../core/shaping.ts';
 import type { PrivateFiles, Source, SourceContext, SourceStats } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { State } from '../../state/database/store.ts';
-import { sourceTypeOf } from '../../sources/registry.ts';
+import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
 import type { Components, SourcePipeline } from './components.ts';
 import type { Shapers } from './shapers.ts';
 

@@ -7,18 +7,18 @@ export interface SwappableSink extends Sink {
   swap(next: Sink): void;
 }
 
-interface Use {
+interface SinkUse {
   readonly sink: Sink;
   requests: number;
   isOld: boolean;
 }
 
 export function createSwappableSink(first: Sink): SwappableSink {
-  let current: Use = { sink: first, requests: 0, isOld: false };
+  let current: SinkUse = { sink: first, requests: 0, isOld: false };
   let formerSecrets: readonly string[] = [];
   let swapped = Promise.withResolvers<void>();
 
-  async function closeUnused(use: Use): Promise<void> {
+  async function closeUnused(use: SinkUse): Promise<void> {
     if (use.isOld && use.requests === 0) await use.sink.close();
   }
 

@@ -2,10 +2,10 @@
 import { type Accounting, countEvents } from '../../batcher/accounting.ts';
 import type { SourceLane } from '../../batcher/fill/lane.ts';
 import type { Pause } from '../../batcher/queue.ts';
-import type { SourceConfig } from '../../config/model.ts';
+import type { SourceConfig } from '../../sources/registry.ts';
 import { newStats, type Source, type SourceStats } from '../../core/source.ts';
 import type { Histograms } from '../../telemetry/delivery-stats.ts';
-import type { ObservedSink, ObservedSource, RefusedPaths, Waiting } from '../../telemetry/observed.ts';
+import type { ObservedSink, ObservedSource, RefusedPaths, SourceWait } from '../../telemetry/observed.ts';
 import type { SourcePipeline } from '../build/components.ts';
 import type { SinkPipeline } from '../build/sink-pipeline.ts';
 
@@ -91,7 +91,7 @@ function describeRefused(refused: Source['refused']): RefusedPaths | undefined {
 
 /** Why a source's events are not delivered for the moment. */
 export interface Delay {
-  readonly waiting?: Waiting;
+  readonly waiting?: SourceWait;
   /** Datasets that it feeds and that take nothing. */
   readonly paused?: readonly (Pause & { readonly sink: string; readonly dataset: string })[];
 }
@@ -111,7 +111,7 @@ export function describeDelay(
 }
 
 /** What a source waits for, from what its sink lacks now. */
-function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkPipeline>): Waiting | undefined {
+function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkPipeline>): SourceWait | undefined {
   const { waiting } = lane;
   const pipeline = waiting && sinks.get(waiting.sink);
   if (!pipeline) return undefined;

@@ -2,7 +2,7 @@
  * Names of events that a transform means but does not name: names are exact, so that `password` leaves `Password` in clear. Found in the events before
  * their transforms. Shows names of fields and no value.
  */
-import type { TransformConfig } from '../../config/model.ts';
+import type { TransformConfig } from '../../config/values.ts';
 import { quote } from '../../config/quote.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { type HiddenName, hiddenNames } from '../../shaping/rows/hidden-names.ts';

@@ -2,7 +2,7 @@
  * What `tailrace check` finds of names: a field that a transform hides, removes or compares, or that `time.field` names, and that none of the
  * first events has, is likely misspelt. Shows names of fields and no value.
  */
-import type { Problem } from '../../config/config-error.ts';
+import type { ConfigProblem } from '../../config/config-error.ts';
 import type { ReadConfig } from '../../config/load/load.ts';
 import type { Config } from '../../config/model.ts';
 import type { LineConfig } from '../../sources/common/line-fields.ts';
@@ -31,7 +31,7 @@ interface Tally {
   /** Identifies the step of a transform, or the key, that names it. */
   readonly step: string;
   readonly mayBeText: boolean;
-  readonly place: (read: Pick<ReadConfig, 'locate' | 'locateIn'>) => Pick<Problem, 'file' | 'line' | 'column'>;
+  readonly place: (read: Pick<ReadConfig, 'locate' | 'locateIn'>) => Pick<ConfigProblem, 'file' | 'line' | 'column'>;
   readonly isTime: boolean;
   isThere: boolean;
   events: number;
@@ -90,7 +90,7 @@ export class FieldChecks {
   }
 
   /** Names of one step that resemble no field share a warning: they may be optional fields. */
-  warnings(read: Pick<ReadConfig, 'locate' | 'locateIn'>): Problem[] {
+  warnings(read: Pick<ReadConfig, 'locate' | 'locateIn'>): ConfigProblem[] {
     const warned = new Map<string, { readonly tally: Tally; readonly fix: string; readonly names: string[] }>();
     for (const [key, tally] of this.#tallies) {
       if (tally.isThere || tally.events < MIN_EVENTS) continue;

@@ -4,14 +4,14 @@
  */
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { Config, SinkConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { SourceStats } from '../../core/source.ts';
 import { createKernel, type Kernel } from '../../kernel/kernel.ts';
 import type { PreviewReader } from '../../sources/common/source-type.ts';
-import { sourceTypeOf } from '../../sources/registry.ts';
+import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
 import { hasTransforms, kernelBytesOf, SHAPING_SCRATCH_BYTES } from '../build/kernel-memory.ts';
 import type { Shapers } from '../build/shapers.ts';
 import { memoryOf } from '../build/sink-pipeline.ts';

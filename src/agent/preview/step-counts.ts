@@ -2,7 +2,7 @@
  * Counts what each step of the transforms between a source and a sink does: the pipeline up to each step runs beside the others, over
  * the same events.
  */
-import type { TransformConfig } from '../../config/model.ts';
+import type { TransformConfig } from '../../config/values.ts';
 import { type Shaper, UNSENT } from '../../core/shaping.ts';
 import { compileRows } from '../../shaping/rows/program.ts';
 import { createShaper } from '../../shaping/shaper.ts';

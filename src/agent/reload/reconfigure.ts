@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { persist } from '../../batcher/store.ts';
 import type { ConfigChanges } from '../../config/compare.ts';
-import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { Config, SinkConfig } from '../../config/model.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import { SOURCE_STOP_GRACE_MS } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { State } from '../../state/database/store.ts';
-import { sourceTypeOf } from '../../sources/registry.ts';
+import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
 import type { Components, SourcePipeline } from '../build/components.ts';
 import type { SinkPipeline } from '../build/sink-pipeline.ts';
 

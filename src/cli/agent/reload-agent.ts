@@ -6,7 +6,7 @@ import type { Agent } from '../../agent/agent.ts';
 import { loadRunnable } from '../../agent/build/check-transforms.ts';
 import type { ReloadReport } from '../../agent/reload/reload-report.ts';
 import { compareConfigs, type ConfigChanges } from '../../config/compare.ts';
-import { ConfigError, formatProblem, type Problem } from '../../config/config-error.ts';
+import { ConfigError, formatProblem, type ConfigProblem } from '../../config/config-error.ts';
 import type { Config } from '../../config/model.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -125,7 +125,9 @@ async function restartAgent(
   }
 }
 
-async function readNext(file: string): Promise<{ readonly next?: Config; readonly problems?: readonly Problem[] }> {
+async function readNext(
+  file: string,
+): Promise<{ readonly next?: Config; readonly problems?: readonly ConfigProblem[] }> {
   try {
     return { next: await loadRunnable(file, process.env) };
   } catch (error) {

@@ -2,7 +2,7 @@
 import { askAgent } from '../../agent/control/control.ts';
 import type { ReloadReport } from '../../agent/reload/reload-report.ts';
 import type { ComponentChanges, ConfigChanges } from '../../config/compare.ts';
-import { formatProblem, type Problem } from '../../config/config-error.ts';
+import { formatProblem, type ConfigProblem } from '../../config/config-error.ts';
 import { findConfig } from '../../config/load/find.ts';
 import { readConfig } from '../../config/load/load.ts';
 import { printableLines } from '../../config/quote.ts';
@@ -50,7 +50,7 @@ function describeComponents(what: 'source' | 'sink', changes: ComponentChanges):
   });
 }
 
-function describeProblems(problems: readonly Problem[]): string {
+function describeProblems(problems: readonly ConfigProblem[]): string {
   const lines = problems.map((problem) => `${formatProblem(problem)}\n`).join('');
   return `${lines}tailrace: the configuration has ${plural(problems.length, 'problem')}; the one before stays in force\n`;
 }

@@ -33,7 +33,7 @@ export interface ConfigWatcher {
   close(): Promise<void>;
 }
 
-interface State {
+interface WatchState {
   /** Of all files. */
   readonly digest: string;
   /** Paths and patterns, absolute. */
@@ -49,7 +49,7 @@ export function prepareWatch(file: string): (log: Log, reload: () => Promise<unk
 /** Resolves once it watches. `reload` loads the configuration, and leaves the one before in force where it has problems. */
 async function watchConfig(
   file: string,
-  loaded: State,
+  loaded: WatchState,
   log: Log,
   reload: () => Promise<unknown>,
 ): Promise<ConfigWatcher> {
@@ -109,7 +109,7 @@ async function watchConfig(
   };
 }
 
-async function readAtRest(file: string, stop: AbortSignal): Promise<State> {
+async function readAtRest(file: string, stop: AbortSignal): Promise<WatchState> {
   for (let before = readState(file); ;) {
     await sleep(AT_REST_MS);
     const state = readState(file);
@@ -131,7 +131,7 @@ async function loadChokidar(): Promise<Chokidar> {
   }
 }
 
-function readState(file: string): State {
+function readState(file: string): WatchState {
   const { paths, transforms } = readConfig(file, process.env, { leavesSecrets: true });
   const all = [...paths, ...transforms.flatMap((each) => (each.kind === 'script' ? [each.file] : []))].map((path) =>
     resolve(path),

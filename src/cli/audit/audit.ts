@@ -12,7 +12,7 @@ import { createLog } from '../../telemetry/log.ts';
 import type { Status } from '../../telemetry/status.ts';
 import { write } from '../client/output/print.ts';
 import { configOf } from '../agent/config-arguments.ts';
-import { type Audit, type AuditedAgent, makeReport, NO_TOTALS, type Report } from './report.ts';
+import { type Audit, type AuditedAgent, makeReport, NO_TOTALS, type AuditReport } from './report.ts';
 import { renderAudit } from './show.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 
@@ -52,7 +52,7 @@ async function auditFolder(config: Config, acknowledges: boolean): Promise<Audit
   }
 }
 
-function judge(report: Report, agent: AuditedAgent | undefined): Audit {
+function judge(report: AuditReport, agent: AuditedAgent | undefined): Audit {
   const totals = { ...NO_TOTALS };
   for (const { sinks, unread_bytes: unread = 0 } of report.streams) {
     totals.unread += unread;

@@ -32,8 +32,8 @@ export interface AuditedLetters {
   readonly dropped: Readonly<Partial<Record<'command' | 'when_full', number>>>;
 }
 
-type Place = Pick<StoredLetter, 'source' | 'file' | 'stream' | 'sink' | 'dataset'>;
-type Entry = Place & {
+type LetterOrigin = Pick<StoredLetter, 'source' | 'file' | 'stream' | 'sink' | 'dataset'>;
+type LetterGroup = LetterOrigin & {
   readonly found: {
     count: number;
     named: NamedLetter[];
@@ -51,14 +51,14 @@ export function collectLetters(
   again: () => readonly IndexedLetters[],
 ) {
   const letters = new DeadLetters(folder, Infinity);
-  const byPlace = new Map<string, Entry>();
+  const byPlace = new Map<string, LetterGroup>();
   const problems: string[] = [];
   /** Events by id and stream, and files that cannot be read. */
   const seen = new Map<string, number>();
   const broken = new Set<string>();
   const keyOf = (stream: string, sink: string, dataset: string): string =>
     JSON.stringify([stream, sinkOf(sink), dataset]);
-  const entryOf = ({ source, file, stream, sink, dataset }: Place): Entry['found'] => {
+  const entryOf = ({ source, file, stream, sink, dataset }: LetterOrigin): LetterGroup['found'] => {
     const key = keyOf(stream, sink, dataset);
     const entry = byPlace.get(key) ?? {
       source,

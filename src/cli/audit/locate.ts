@@ -2,7 +2,7 @@
 import { orElse } from '../output/or-else.ts';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Config, SourceConfig } from '../../config/model.ts';
+import type { Config } from '../../config/model.ts';
 import type { PrivateFiles } from '../../core/source.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
@@ -10,32 +10,32 @@ import { hasFingerprint } from '../../sources/file/known/content.ts';
 import { readHead, withOpenIfReadable } from '../../sources/file/scan/peek.ts';
 import { type FileStat, inodeKey, nodeFileSystem } from '../../sources/file/scan/file-system.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
-import { sourceTypeOf } from '../../sources/registry.ts';
+import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
 import { type FileIdentity, JOURNAL_PATH } from '../../core/stream.ts';
 import type { AuditedStream } from '../../state/database/audit-rows.ts';
-import type { Extent } from './ranges.ts';
+import type { StreamExtent } from './ranges.ts';
 
-export interface Located extends Extent {
+export interface Located extends StreamExtent {
   /** The file's present path; undefined where none was found. */
   readonly path: string | undefined;
 }
 
-interface Place {
+interface LocatedFile {
   readonly path: string;
   readonly stat: FileStat;
 }
 
 export class Locator {
   readonly #privateFiles: PrivateFiles;
-  readonly #matched = new Map<string, Place>();
-  readonly #folders = new Map<string, ReadonlyMap<string, Place>>();
+  readonly #matched = new Map<string, LocatedFile>();
+  readonly #folders = new Map<string, ReadonlyMap<string, LocatedFile>>();
 
   constructor(config: Config) {
     this.#privateFiles = new ListedPrivateFiles(() => config, systemClock);
   }
 
   /** Every file that the source reads or will, by path. */
-  async find(source: SourceConfig): Promise<Place[]> {
+  async find(source: SourceConfig): Promise<LocatedFile[]> {
     const found = [...((await sourceTypeOf(source).files?.find(source, this.#privateFiles))?.found.values() ?? [])];
     for (const place of found) this.#matched.set(inodeKey(place.stat), place);
     return found;
@@ -62,7 +62,7 @@ export class Locator {
       : { path: place?.path, startAt, end: Math.max(readTo, seenSize), readableTo: undefined };
   }
 
-  #beside(paths: readonly string[], identity: FileIdentity): Place | undefined {
+  #beside(paths: readonly string[], identity: FileIdentity): LocatedFile | undefined {
     for (const path of paths) {
       const place = this.#listed(dirname(path)).get(inodeKey(identity));
       if (place) return place;
@@ -70,10 +70,10 @@ export class Locator {
     return undefined;
   }
 
-  #listed(folder: string): ReadonlyMap<string, Place> {
+  #listed(folder: string): ReadonlyMap<string, LocatedFile> {
     const known = this.#folders.get(folder);
     if (known) return known;
-    const places = new Map<string, Place>();
+    const places = new Map<string, LocatedFile>();
     for (const path of namesIn(folder)) {
       const stat = nodeFileSystem.stat(path);
       if (stat?.kind === 'file') places.set(inodeKey(stat), { path, stat });

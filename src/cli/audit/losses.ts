@@ -1,7 +1,7 @@
 /** Bytes that were lost or dropped, as the state remembers them: what became of them, and what to do. */
 import type { LossReason } from '../../core/stream.ts';
 import type { StoredLoss } from '../../state/database/losses.ts';
-import type { Range } from './ranges.ts';
+import type { ByteRange } from './ranges.ts';
 
 const KEEP_ROTATED = 'keep rotated files until they are read (in logrotate: a higher `rotate`, `delaycompress`)';
 
@@ -59,7 +59,7 @@ export function unplacedOf(losses: readonly StoredLoss[]): Unplaced[] {
 }
 
 /** The ranges, with losses and drops marked. Bytes that a file or the disk buffer holds are there, whatever was saved of them. */
-export function withLosses(ranges: readonly Range[], losses: readonly StoredLoss[]): Range[] {
+export function withLosses(ranges: readonly ByteRange[], losses: readonly StoredLoss[]): ByteRange[] {
   let all = [...ranges];
   const lostFirst = losses
     .filter(hasPlace)
@@ -73,7 +73,7 @@ export function withLosses(ranges: readonly Range[], losses: readonly StoredLoss
   return all.sort((a, b) => a.from - b.from);
 }
 
-function carve(range: Range, loss: Range & { readonly to: number }): Range[] {
+function carve(range: ByteRange, loss: ByteRange & { readonly to: number }): ByteRange[] {
   const [from, to] = [Math.max(range.from, loss.from), Math.min(range.to ?? Infinity, loss.to)];
   const isThere = range.state === 'unread' || (range.state === 'in_hand' && range.where !== 'agent');
   if (to <= from || isThere || range.reason !== undefined) return [range];

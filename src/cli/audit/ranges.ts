@@ -2,7 +2,7 @@
 import type { LossReason } from '../../core/stream.ts';
 import type { AuditedMark, PendingSpan } from '../../state/database/audit-rows.ts';
 
-export interface Range {
+export interface ByteRange {
   readonly from: number;
   /** Undefined where the end is not known: the content of a compressed file that was not read to its end. */
   readonly to: number | undefined;
@@ -20,7 +20,7 @@ export interface Range {
   readonly acknowledged?: boolean;
 }
 
-export interface Extent {
+export interface StreamExtent {
   readonly startAt: number;
   /** The stream's bytes can be read from its file up to here; undefined where the file is gone, or cut off. */
   readonly readableTo: number | undefined;
@@ -36,11 +36,11 @@ export interface Holders {
 }
 
 /** Every byte of the stream from its start to its end, in order, without overlap. */
-export function rangesOf({ settledTo, pending }: AuditedMark, extent: Extent, holders: Holders): Range[] {
+export function rangesOf({ settledTo, pending }: AuditedMark, extent: StreamExtent, holders: Holders): ByteRange[] {
   const { startAt, readableTo, end } = extent;
-  const ranges: Range[] = [];
+  const ranges: ByteRange[] = [];
   let at = startAt;
-  const add = (to: number | undefined, what: Omit<Range, 'from' | 'to'>): void => {
+  const add = (to: number | undefined, what: Omit<ByteRange, 'from' | 'to'>): void => {
     if (to !== undefined && to <= at) return;
     const last = ranges.at(-1);
     if (last && last.state === what.state && last.where === what.where) ranges[ranges.length - 1] = { ...last, to };
@@ -61,7 +61,7 @@ function holdsSpan(
   span: PendingSpan,
   readableTo: number | undefined,
   { isRunning, isSpooled }: Holders,
-): Omit<Range, 'from' | 'to'> {
+): Omit<ByteRange, 'from' | 'to'> {
   if (span.isSettled) return { state: 'settled' };
   if (isSpooled(span.key)) return { state: 'in_hand', where: 'disk_buffer' };
   if (readableTo !== undefined && readableTo >= span.to) return { state: 'in_hand', where: 'file' };

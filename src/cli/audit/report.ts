@@ -1,25 +1,25 @@
 /** The audit as one record: for each stream, sink and dataset what became of its bytes. Joins the state, the disk buffers, the dead letters and the files. */
 import { join } from 'node:path';
 import { ownersOf } from '../../agent/build/owners.ts';
-import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { Config, SinkConfig } from '../../config/model.ts';
 import { baseOf, datasetOf, sinkOf } from '../../core/owner.ts';
 import { inodeKey } from '../../sources/file/scan/file-system.ts';
 import { type AuditedStream, readAuditRows } from '../../state/database/audit-rows.ts';
 import type { Proof } from '../../sinks/common/proof.ts';
 import { sinkTypeOf } from '../../sinks/registry.ts';
-import { sourceTypeOf } from '../../sources/registry.ts';
+import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
 import { readSpoolHeaders } from '../../state/spool/read-headers.ts';
 import { type AuditedLetters, collectLetters, NO_LETTERS } from './letters.ts';
 import { collectLosses, type Unplaced, unplacedOf, withLosses } from './losses.ts';
 import { Locator } from './locate.ts';
-import { type Range, rangesOf } from './ranges.ts';
+import { type ByteRange, rangesOf } from './ranges.ts';
 
 export interface AuditedSink {
   readonly sink: string;
   readonly dataset: string;
   /** What became of events whose range is settled and that are no dead letters, as far as the configuration in force allows. */
   readonly settled_as: readonly ('delivered' | 'filtered' | 'dropped')[];
-  readonly ranges: readonly Range[];
+  readonly ranges: readonly ByteRange[];
   /** Lost or dropped beside them. */
   readonly unplaced: readonly Unplaced[];
   readonly dead_letters: AuditedLetters;
@@ -38,7 +38,7 @@ export interface StreamAudit {
   readonly unread_bytes?: number;
 }
 
-export interface Report {
+export interface AuditReport {
   readonly streams: readonly StreamAudit[];
   /** Of sinks whose own records prove what they hold. */
   readonly held: readonly ({ readonly sink: string } & Proof)[];
@@ -56,7 +56,7 @@ export interface AuditedAgent {
   readonly sources: readonly ({ readonly id: string } & Readonly<Record<AgentCount, number>>)[];
 }
 
-export interface Audit extends Report {
+export interface Audit extends AuditReport {
   /** Every byte is settled, a dead letter, in hand, in its file, or acknowledged as lost. */
   readonly ok: boolean;
   /** Counted once for each sink and dataset. */
@@ -79,7 +79,7 @@ export const NO_TOTALS = {
   dropped_letters: 0,
 };
 
-interface Found {
+interface AuditFindings {
   readonly config: Config;
   readonly letters: ReturnType<typeof collectLetters>;
   readonly losses: ReturnType<typeof collectLosses>;
@@ -89,7 +89,7 @@ interface Found {
 }
 
 /** Reads only. Throws `TailraceError` where the state cannot be read. */
-export async function makeReport(config: Config, isRunning: boolean): Promise<Report> {
+export async function makeReport(config: Config, isRunning: boolean): Promise<AuditReport> {
   const { dataDir } = config;
   // Read the state first: everything read later can only be further on.
   const { streams: rows, losses: lost, letters: kept, batches } = readAuditRows(dataDir);
@@ -97,7 +97,7 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Re
   const spool = readSpoolHeaders(join(dataDir, 'spool'));
   const letters = collectLetters(join(dataDir, 'dead-letters'), kept, () => readAuditRows(dataDir).letters);
   const locator = new Locator(config);
-  const found: Found = {
+  const found: AuditFindings = {
     config,
     letters,
     losses,
@@ -120,7 +120,7 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Re
   );
   const others = auditOthers(live, new Set(rows.filter(({ identity }) => identity).map(({ id }) => id)), found);
   const streams = [...files.filter(({ sinks }) => sinks.length > 0), ...unread, ...others, ...auditLost(found)];
-  const held: Report['held'][number][] = [];
+  const held: AuditReport['held'][number][] = [];
   for (const sink of config.sinks) {
     const proof = await sinkTypeOf(sink).prove?.(
       sink,
@@ -131,7 +131,10 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Re
   return { streams, held, problems: [...spool.problems, ...letters.problems] };
 }
 
-function auditFile(row: AuditedStream, { config, letters, losses, spooled, locator, isRunning }: Found): StreamAudit {
+function auditFile(
+  row: AuditedStream,
+  { config, letters, losses, spooled, locator, isRunning }: AuditFindings,
+): StreamAudit {
   const located = locator.locate(row);
   const source = config.sources.find(({ id }) => id === row.source);
   const owners = ownersOf(config, row.source);
@@ -167,7 +170,7 @@ type LiveSpan = Readonly<Record<'source' | 'stream' | 'sink' | 'dataset', string
 function auditOthers(
   spans: readonly LiveSpan[],
   files: ReadonlySet<string>,
-  { config, letters }: Found,
+  { config, letters }: AuditFindings,
 ): StreamAudit[] {
   const byPlace = Map.groupBy(
     spans.filter(({ stream }) => !files.has(stream)),
@@ -177,7 +180,7 @@ function auditOthers(
     const { source, stream, sink, dataset } = group[0]!;
     const ranges = group
       .sort((a, b) => a.from - b.from)
-      .map(({ from, to }): Range => ({ from, to, state: 'in_hand', where: 'disk_buffer' }));
+      .map(({ from, to }): ByteRange => ({ from, to, state: 'in_hand', where: 'disk_buffer' }));
     const dead_letters = letters.take(stream, sink, dataset);
     return { source, file: '', stream, sinks: [{ sink, dataset, settled_as: [], ranges, unplaced: [], dead_letters }] };
   });
@@ -198,7 +201,7 @@ function auditOthers(
 }
 
 /** Losses of streams that are forgotten, and of sinks that are gone. Dead letters of theirs are listed alone. */
-function auditLost({ config, losses }: Found): StreamAudit[] {
+function auditLost({ config, losses }: AuditFindings): StreamAudit[] {
   return losses.rest().map((lost): StreamAudit => {
     const { source, path, stream, owner } = lost[0]!;
     const place = { sink: sinkOf(owner), dataset: datasetFor(config, source, owner) };

@@ -4,8 +4,8 @@ import { printable } from '../../config/quote.ts';
 import { groupDigits, plural } from '../output/say.ts';
 import { JOURNAL_PATH, type LossReason } from '../../core/stream.ts';
 import { REASONS } from './losses.ts';
-import type { Range } from './ranges.ts';
-import type { Audit, AuditedAgent, AuditedSink, Report, StreamAudit } from './report.ts';
+import type { ByteRange } from './ranges.ts';
+import type { Audit, AuditedAgent, AuditedSink, AuditReport, StreamAudit } from './report.ts';
 
 /** The most dead letters that are named of one stream, sink and dataset. */
 const MAX_SHOWN_LETTERS = 3;
@@ -101,7 +101,7 @@ function heldLines({
   removed,
   faults,
   fault_count: count,
-}: Report['held'][number]): string[] {
+}: AuditReport['held'][number]): string[] {
   const countsOf = ({ batches, events, bytes }: typeof held): string =>
     `${plural(batches, 'file')}, ${plural(events, 'event')}, ${formatBytes(bytes)}`;
   const waiting = unlisted + unfinished;
@@ -137,7 +137,7 @@ const HOLDERS = {
 } as const;
 
 function describeRange(
-  { state, where, reason, ...range }: Range,
+  { state, where, reason, ...range }: ByteRange,
   settledAs: AuditedSink['settled_as'],
   hasLetters: boolean,
 ): string {
@@ -162,7 +162,7 @@ function describeLoss({
   reason,
   at,
   acknowledged,
-}: Pick<Range, 'state' | 'at' | 'acknowledged'> & { readonly reason: LossReason }): string {
+}: Pick<ByteRange, 'state' | 'at' | 'acknowledged'> & { readonly reason: LossReason }): string {
   const { why, fix } = REASONS[reason];
   return `${state}${acknowledged === true ? ', acknowledged' : ''}: ${why} (found ${at ?? ''}); to avoid it: ${fix}`;
 }

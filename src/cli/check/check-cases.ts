@@ -2,9 +2,11 @@
 import { Readable } from 'node:stream';
 import { CaseNames } from '../../agent/preview/case-names.ts';
 import { Previewer } from '../../agent/preview/previewer.ts';
-import type { Problem } from '../../config/config-error.ts';
+import type { ConfigProblem } from '../../config/config-error.ts';
 import type { ReadConfig } from '../../config/load/load.ts';
-import type { Config, SinkConfig, SourceConfig, TransformConfig } from '../../config/model.ts';
+import type { Config, SinkConfig } from '../../config/model.ts';
+import type { TransformConfig } from '../../config/values.ts';
+import type { SourceConfig } from '../../sources/registry.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { silentLog } from '../../core/log.ts';
 
@@ -12,7 +14,7 @@ type EventObject = Readonly<Record<string, JsonValue>>;
 
 /** Finds names in events; each warning comes once, however many sources share a transform. */
 export class CaseChecks {
-  readonly #warnings = new Map<string, Problem>();
+  readonly #warnings = new Map<string, ConfigProblem>();
 
   add(
     config: Config,
@@ -50,7 +52,7 @@ export class CaseChecks {
     }
   }
 
-  get warnings(): Problem[] {
+  get warnings(): ConfigProblem[] {
     return [...this.#warnings.values()];
   }
 }

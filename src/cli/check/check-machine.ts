@@ -3,7 +3,7 @@ import { orElse } from '../output/or-else.ts';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeShortMemory } from '../../agent/build/memory-limit.ts';
-import type { Problem } from '../../config/config-error.ts';
+import type { ConfigProblem } from '../../config/config-error.ts';
 import type { Finding } from '../../config/findings.ts';
 import type { Config } from '../../config/model.ts';
 import { systemClock } from '../../core/time/clock.ts';
@@ -13,20 +13,20 @@ import { sourceTypeOf } from '../../sources/registry.ts';
 import { describeSharedFiles } from '../agent/shared-files.ts';
 
 /** The place of a configuration path such as `sources.app.include.0`. */
-export type Locate = (path: string) => Pick<Problem, 'file' | 'line' | 'column'>;
+export type Locate = (path: string) => Pick<ConfigProblem, 'file' | 'line' | 'column'>;
 
 export interface MachineFindings {
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
+  readonly warnings: readonly ConfigProblem[];
 }
 
 const RMEM_MAX = '/proc/sys/net/core/rmem_max';
 
 /** Reads folders, token and certificate files, nothing else. `rmemMaxFile` holds the largest receive buffer that the kernel grants. */
 export async function checkMachine(config: Config, locate: Locate, rmemMaxFile = RMEM_MAX): Promise<MachineFindings> {
-  const warnings: Problem[] = [...checkDataDir(config.dataDir, locate)];
+  const warnings: ConfigProblem[] = [...checkDataDir(config.dataDir, locate)];
   const privateFiles = new ListedPrivateFiles(() => config, systemClock);
-  const problems: Problem[] = [];
+  const problems: ConfigProblem[] = [];
   const findings: Finding[] = [];
   for (const source of config.sources)
     findings.push(...((await sourceTypeOf(source).check?.(source, { privateFiles, rmemMaxFile })) ?? []));
@@ -41,7 +41,7 @@ export async function checkMachine(config: Config, locate: Locate, rmemMaxFile =
 }
 
 /** The folder may be missing: the agent makes it. */
-function checkDataDir(folder: string, locate: Locate): Problem[] {
+function checkDataDir(folder: string, locate: Locate): ConfigProblem[] {
   let there = folder;
   while (!existsSync(there) && there !== dirname(there)) there = dirname(there);
   if (may(there, constants.W_OK | constants.X_OK)) return [];

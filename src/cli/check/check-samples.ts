@@ -6,9 +6,9 @@ import { Readable } from 'node:stream';
 import { type PreviewedEvent, Previewer } from '../../agent/preview/previewer.ts';
 import { unknownZonesIn } from '../../agent/preview/unknown-zones.ts';
 import { FieldChecks } from '../../agent/preview/field-checks.ts';
-import type { Problem } from '../../config/config-error.ts';
+import type { ConfigProblem } from '../../config/config-error.ts';
 import type { ReadConfig } from '../../config/load/load.ts';
-import type { Config, SourceConfig } from '../../config/model.ts';
+import type { Config } from '../../config/model.ts';
 import type { LineConfig } from '../../sources/common/line-fields.ts';
 import { quote } from '../../config/quote.ts';
 import type { JsonValue } from '../../core/block.ts';
@@ -18,7 +18,7 @@ import type { FileSystem } from '../../sources/file/scan/file-system.ts';
 import { readHead, withOpenIfReadable } from '../../sources/file/scan/peek.ts';
 import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
-import { readsLines, sourceTypeOf } from '../../sources/registry.ts';
+import { readsLines, sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
 import type { CaseChecks } from './check-cases.ts';
 import type { Locate } from './check-machine.ts';
 
@@ -36,15 +36,15 @@ const NEWLINE = 0x0a;
 const HOST_KEY =
   /^(?:(?:agent|beat|k8s|kubernetes|resource|source)[._])?(?:host|node|computer|machine)(?:[._-]?(?:name|id))?$/i;
 
-type Fault = 'format' | 'time' | 'transform';
+type FaultKind = 'format' | 'time' | 'transform';
 
 /** Warnings, each at the key that fails. Reads files and nothing else. */
 export async function checkSamples(
   config: Config,
   read: Pick<ReadConfig, 'locate' | 'locateIn'>,
   cases: CaseChecks,
-): Promise<Problem[]> {
-  const warnings: Problem[] = [];
+): Promise<ConfigProblem[]> {
+  const warnings: ConfigProblem[] = [];
   const fields = new FieldChecks();
   const locate: Locate = (path) => read.locate(path);
   for (const source of config.sources) {
@@ -61,14 +61,14 @@ async function checkSource(
   source: SourceConfig & LineConfig,
   locate: Locate,
   fields: FieldChecks,
-  warnings: Problem[],
+  warnings: ConfigProblem[],
 ): Promise<readonly Record<string, JsonValue>[]> {
   const files = await sourceTypeOf(source).files?.find(source, new ListedPrivateFiles(() => config, systemClock));
   if (!files) return [];
   const { found: all, fileSystem } = files;
   const found = [...all.keys()].filter((path) => !isGzipOrZstdName(path)).slice(0, MAX_FILES);
   const hides = [source, config, ...config.sinks].some(({ transform }) => transform !== undefined);
-  const faults = new Map<Fault, Found>();
+  const faults = new Map<FaultKind, SampleFault>();
   let events: readonly Record<string, JsonValue>[] = [];
   let objects: readonly Record<string, JsonValue>[] = [];
   for (const sink of config.sinks.filter(({ inputs }) => inputs.includes(source.id))) {
@@ -104,7 +104,7 @@ function warnOfZones(
   { id, time }: LineConfig,
   events: readonly Record<string, JsonValue>[],
   locate: Locate,
-): Problem[] {
+): ConfigProblem[] {
   if (!('timezone' in time)) return [];
   const names = new Set(events.flatMap((event) => [...unknownZonesIn(event, time.timezone)]));
   if (names.size === 0) return [];
@@ -118,7 +118,7 @@ function warnOfOrigin(
   { id, origin }: SourceConfig,
   objects: readonly Record<string, JsonValue>[],
   locate: Locate,
-): Problem[] {
+): ConfigProblem[] {
   if (origin !== undefined || objects.length < MIN_OBJECTS || objects.some((event) => namesHost(event))) return [];
   const message = `none of ${objects.length} JSON lines of \`${id}\` names its host`;
   const fix =
@@ -147,14 +147,14 @@ function firstLines(fileSystem: FileSystem, path: string): Buffer {
 }
 
 /** The key to fix; its source where none is written. */
-function placeOf({ transform, sinks }: Config, { id, transform: own, formats }: LineConfig, fault: Fault): string {
+function placeOf({ transform, sinks }: Config, { id, transform: own, formats }: LineConfig, fault: FaultKind): string {
   if (fault === 'time') return `sources.${id}.time`;
   if (fault === 'format') return `sources.${id}.${formats.length > 0 ? 'formats' : 'format'}`;
   return (own ?? transform ?? sinks.find((sink) => sink.transform)?.transform)?.path ?? `sources.${id}`;
 }
 
-interface Found {
-  readonly fault: Fault;
+interface SampleFault {
+  readonly fault: FaultKind;
   readonly message: string;
   readonly fix: string;
 }
@@ -168,7 +168,7 @@ class Trial {
   #events = 0;
   #filtered = 0;
   readonly #faults: Record<
-    Fault,
+    FaultKind,
     { count: number; example?: { readonly path: string; readonly text: string; readonly reason: string } }
   > = {
     format: { count: 0 },
@@ -193,8 +193,8 @@ class Trial {
   }
 
   /** The faults of most events. */
-  describe(hides: boolean): Found[] {
-    const fixes: Record<Fault, string> = {
+  describe(hides: boolean): SampleFault[] {
+    const fixes: Record<FaultKind, string> = {
       format: 'choose another `format`, or a `preset`: `tailrace preview` shows what becomes of lines',
       time: 'correct `time.field` or `time.format`: `tailrace preview` shows what becomes of lines',
       transform: 'see what it does with `tailrace preview --diff`',
@@ -212,7 +212,7 @@ class Trial {
     return [...found, { fault: 'transform', message, fix: `${fixes.transform}; a text in it stands in quotes` }];
   }
 
-  #note(fault: Fault, text: string, reason: string): void {
+  #note(fault: FaultKind, text: string, reason: string): void {
     const found = this.#faults[fault];
     found.count += 1;
     found.example ??= { path: this.path, text, reason };

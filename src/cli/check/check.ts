@@ -3,7 +3,7 @@
  * uses the network only with `--online`.
  */
 import { styleText } from 'node:util';
-import type { Problem } from '../../config/config-error.ts';
+import type { ConfigProblem } from '../../config/config-error.ts';
 import { findConfig } from '../../config/load/find.ts';
 import { type ReadConfig, readConfig } from '../../config/load/load.ts';
 import { printable } from '../../config/quote.ts';
@@ -25,8 +25,8 @@ interface Findings {
   /** As it was named, or found. */
   readonly file: string;
   readonly config: Config | undefined;
-  readonly problems: Problem[];
-  readonly warnings: Problem[];
+  readonly problems: ConfigProblem[];
+  readonly warnings: ConfigProblem[];
   readonly locate: Locate;
 }
 
@@ -70,7 +70,7 @@ async function examine(named: string | undefined): Promise<Findings> {
 }
 
 /** What the first events of files and the inputs of tests show. */
-async function checkEvents(config: Config, read: Pick<ReadConfig, 'locate' | 'locateIn'>): Promise<Problem[]> {
+async function checkEvents(config: Config, read: Pick<ReadConfig, 'locate' | 'locateIn'>): Promise<ConfigProblem[]> {
   const { CaseChecks } = await import('./check-cases.ts');
   const { checkSamples } = await import('./check-samples.ts');
   const cases = new CaseChecks();
@@ -92,7 +92,7 @@ function printReadable(
 ): void {
   const paint = (style: 'red' | 'yellow' | 'bold', text: string) =>
     colours ? styleText(style, text, { validateStream: false }) : text;
-  const say = ({ file, line, column, message, fix }: Problem, mark: string) => {
+  const say = ({ file, line, column, message, fix }: ConfigProblem, mark: string) => {
     error(`${paint('bold', `${printable(file)}:${line}:${column}:`)} ${mark}${printable(message)}`);
     if (fix !== undefined) error(`  ${printable(fix)}`);
   };

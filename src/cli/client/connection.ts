@@ -8,6 +8,7 @@ import { type Client, createClient } from '../../client/client.ts';
 import { parseLongIntegers, rawNumber } from '../../json/numbers.ts';
 import type { Retry } from '../../client/requester.ts';
 import { quote } from '../../config/quote.ts';
+import type { Environment } from '../../config/yaml/expand.ts';
 import { isIngest, sentenceOf } from './sentence.ts';
 import { say, usageError } from '../output/say.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
@@ -18,7 +19,7 @@ const MAX_SHOWN = 200;
 /** The options that every client command takes. */
 export type ConnectionArguments = ArgumentsOf<'whoami'>;
 
-export interface Connection {
+export interface ServiceConnection {
   readonly client: Client;
   readonly url: string;
   readonly token: string;
@@ -27,13 +28,11 @@ export interface Connection {
   readonly orgId: string | undefined;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Where `tailrace serve` listens by default. */
 const DEFAULT_URL = 'http://127.0.0.1:4100';
 
 /** Throws `UsageError` for a missing or wrong value. Opens no connection yet. */
-export function openConnection(args: ConnectionArguments, env: Environment): Connection {
+export function openConnection(args: ConnectionArguments, env: Environment): ServiceConnection {
   const url = addressOf(args.url, '--url') ?? addressOf(env['TAILRACE_URL'], 'TAILRACE_URL') ?? DEFAULT_URL;
   const { token, tokenFrom } = tokenOf(args, env);
   const orgId = args.orgId ?? nonEmpty(env['TAILRACE_ORG_ID']);

@@ -10,12 +10,12 @@ import { AplError, attempt } from '../../language/syntax/apl-error.ts';
 import { sinceStored } from '../../language/text/arrivals-text.ts';
 import { flush } from './output/print.ts';
 import { plural, say, usageError } from '../output/say.ts';
-import { type Output, rowWriter } from './output/row-writers.ts';
-import { rowsOfTables, type Rows } from './output/rows.ts';
+import { type OutputFormat, rowWriter } from './output/row-writers.ts';
+import { rowsOfTables, type OutputRows } from './output/rows.ts';
 import { sentenceOf } from './sentence.ts';
 
 export interface FollowOptions {
-  readonly output: Exclude<Output, 'json'>;
+  readonly output: Exclude<OutputFormat, 'json'>;
   /** Hides events whose `_time` is earlier. */
   readonly start: string;
   /** Ends after this many. */
@@ -76,7 +76,7 @@ async function ask(
   startTime: string,
   signal: AbortSignal,
   isFirst: boolean,
-): Promise<Rows> {
+): Promise<OutputRows> {
   const options = {
     startTime,
     endTime: 'now+1d',
@@ -85,7 +85,7 @@ async function ask(
     noCache: true,
     signal,
   };
-  let all: Rows = { name: '', columns: [], rows: [] };
+  let all: OutputRows = { name: '', columns: [], rows: [] };
   for await (const result of pagesOf(client, apl, {
     ...options,
     ...(isFirst ? {} : { streamingDuration: `${HOLD_MS}ms` }),
@@ -114,21 +114,21 @@ function refuseSummary({ tables: [table] }: TabularResult): void {
 }
 
 /** Pages may have different fields. */
-function joined(before: Rows, page: Rows): Rows {
+function joined(before: OutputRows, page: OutputRows): OutputRows {
   const columns = [...new Set([...before.columns, ...page.columns])];
-  const fit = ({ columns: own, rows }: Rows): (readonly unknown[])[] => {
+  const fit = ({ columns: own, rows }: OutputRows): (readonly unknown[])[] => {
     const places = columns.map((name) => own.indexOf(name));
     return rows.map((row) => places.map((place) => row[place]));
   };
   return { ...page, columns, rows: [...fit(before), ...fit(page)] };
 }
 
-function newRows({ columns, rows }: Rows, window: FollowWindow): (readonly unknown[])[] {
+function newRows({ columns, rows }: OutputRows, window: FollowWindow): (readonly unknown[])[] {
   const place = columns.indexOf('_cursor');
   return rows.filter((row) => window.admit(String(row[place])));
 }
 
-function withoutCursor({ columns, rows, ...rest }: Rows): Rows {
+function withoutCursor({ columns, rows, ...rest }: OutputRows): OutputRows {
   const keep = columns.flatMap((name, index) => (name === '_cursor' ? [] : [index]));
   return {
     ...rest,

@@ -6,7 +6,7 @@ import { usageError } from '../output/say.ts';
 import { formatDuration, parseDuration } from '../../config/fields/units.ts';
 import { quote } from '../../config/quote.ts';
 
-interface Range {
+interface QueryTimes {
   readonly startTime?: string;
   readonly endTime?: string;
 }
@@ -25,7 +25,7 @@ const UNITS: readonly (readonly [RegExp, seconds: number])[] = [
 const DAYS_BACK: Readonly<Record<string, number>> = { today: 0, yesterday: 1 };
 
 /** Throws `UsageError` for a text that is no time, and for an end before its start. `nowMs`: ms since 1970. */
-export function rangeOf({ start, end }: { readonly start?: string; readonly end?: string }, nowMs: number): Range {
+export function rangeOf({ start, end }: { readonly start?: string; readonly end?: string }, nowMs: number): QueryTimes {
   const from = start === undefined ? undefined : bound('--start', start, nowMs, undefined);
   const to = end === undefined ? undefined : bound('--end', end, nowMs, from);
   const [fromMs, toMs] = [instantOf(from, nowMs), instantOf(to, nowMs)];

@@ -13,7 +13,7 @@ import { plural, say, usageError } from '../output/say.ts';
 import { startProgress } from './output/progress.ts';
 import { rangeOf } from './query-range.ts';
 import { rowWriter, type WriteRows } from './output/row-writers.ts';
-import { rowsOfLegacy, rowsOfTables, type Rows } from './output/rows.ts';
+import { rowsOfLegacy, rowsOfTables, type OutputRows } from './output/rows.ts';
 import { withClient } from './with-client.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 
@@ -21,7 +21,7 @@ import type { ArgumentsOf } from '../options/command-options.ts';
 interface Page {
   readonly result: TabularResult | LegacyResult;
   readonly status: QueryStatus;
-  readonly rows: readonly Rows[];
+  readonly rows: readonly OutputRows[];
   /** There may be another page. */
   readonly isPage: boolean;
 }

@@ -99,11 +99,11 @@ function rightsOf({ datasetCapabilities, orgCapabilities }: Token): string {
   ].join('; ');
 }
 
-type Tokens = Pick<Client['tokens'], 'list' | 'create' | 'revoke'>;
+type TokenCalls = Pick<Client['tokens'], 'list' | 'create' | 'revoke'>;
 
 function withTokens(
   args: ArgumentsOf<'tokens list'>,
-  work: (tokens: Tokens) => Promise<number | void>,
+  work: (tokens: TokenCalls) => Promise<number | void>,
 ): Promise<number> {
   if (args.data !== undefined) return withFolder(args.data, args, work);
   return withClient(args, undefined, async (client) => {
@@ -125,7 +125,7 @@ function withTokens(
 async function withFolder(
   data: string,
   args: ArgumentsOf<'tokens list'>,
-  work: (tokens: Tokens) => Promise<number | void>,
+  work: (tokens: TokenCalls) => Promise<number | void>,
 ): Promise<number> {
   if (args.url !== undefined || args.token !== undefined || args.tokenFile !== undefined)
     throw usageError(

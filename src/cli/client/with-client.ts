@@ -1,7 +1,7 @@
 /** Opens a client for one command and closes it afterwards; a failure comes with advice. */
 import type { Client } from '../../client/client.ts';
 import { ClientError } from '../../client/client-error.ts';
-import { type Connection, type ConnectionArguments, openConnection } from './connection.ts';
+import { type ServiceConnection, type ConnectionArguments, openConnection } from './connection.ts';
 import { nearest } from '../../config/nearest.ts';
 import { TailraceError } from '../../core/errors.ts';
 import { isIngest, sentenceOf } from './sentence.ts';
@@ -31,7 +31,7 @@ export async function withClient(
 }
 
 /** A personal token may name an organisation; where its user has one alone, none other can be meant. */
-async function onlyOrganisation({ client, token, orgId }: Connection): Promise<string | undefined> {
+async function onlyOrganisation({ client, token, orgId }: ServiceConnection): Promise<string | undefined> {
   if (orgId !== undefined || !token.startsWith('xapt-')) return undefined;
   try {
     const [first, ...others] = await client.orgs();
@@ -56,7 +56,11 @@ export async function ensureDataset(
 }
 
 /** The error to show in place of `error`; asks the service for its datasets where `dataset` was not found. */
-async function explainFailure(error: unknown, connection: Connection, dataset: string | undefined): Promise<unknown> {
+async function explainFailure(
+  error: unknown,
+  connection: ServiceConnection,
+  dataset: string | undefined,
+): Promise<unknown> {
   if (!(error instanceof ClientError)) return error;
   const fix = await fixFor(error, connection, dataset);
   return new TailraceError(error.code, sentenceOf(error), { fix, cause: error });
@@ -64,7 +68,7 @@ async function explainFailure(error: unknown, connection: Connection, dataset: s
 
 async function fixFor(
   error: ClientError,
-  connection: Connection,
+  connection: ServiceConnection,
   dataset: string | undefined,
 ): Promise<string | undefined> {
   if (error.code === 'E_UNAUTHORIZED') return adviseOnToken(error, connection);
@@ -81,7 +85,7 @@ async function fixFor(
 /** Which token was sent, why it may have been refused, and how to get another one. */
 function adviseOnToken(
   { method, url }: ClientError,
-  { client, token, tokenFrom, orgId }: Connection,
+  { client, token, tokenFrom, orgId }: ServiceConnection,
 ): string | Promise<string> {
   const path = new URL(url).pathname;
   const kind = token.startsWith('xaat-') ? 'API token' : token.startsWith('xapt-') ? 'personal token' : 'token';
@@ -97,7 +101,7 @@ function adviseOnToken(
 }
 
 /** A personal token may do what its user's role in the organisation allows. */
-async function adviseOnRole(sent: string, client: Connection['client'], orgId: string): Promise<string> {
+async function adviseOnRole(sent: string, client: ServiceConnection['client'], orgId: string): Promise<string> {
   try {
     const organisation = (await client.orgs()).find(({ id }) => id === orgId);
     if (!organisation)
@@ -109,7 +113,7 @@ async function adviseOnRole(sent: string, client: Connection['client'], orgId: s
 }
 
 /** `stores`: the request needs the dataset to exist; deleting one does not. */
-async function adviseOnDataset(dataset: string, { client }: Connection, stores: boolean): Promise<string> {
+async function adviseOnDataset(dataset: string, { client }: ServiceConnection, stores: boolean): Promise<string> {
   const list = '`tailrace datasets list` shows those that are there';
   const advice = stores ? `\`tailrace datasets create ${dataset}\` makes it, ${list}` : list;
   try {

@@ -243,7 +243,7 @@ function countsOf(observed: Observed): Counts {
   };
 }
 
-interface Output {
+interface DemoOutput {
   show(counts: Counts): void;
   end(text: string): void;
 }
@@ -253,7 +253,7 @@ function textOf({ files, read, stored, failed, lagBytes }: Counts): string {
 }
 
 /** JSON for scripts, one line that is written over on a terminal, else a line each time. */
-function outputFor(isJson: boolean): Output {
+function outputFor(isJson: boolean): DemoOutput {
   const { stdout, stderr } = process;
   if (isJson)
     return { show: (counts) => stdout.write(`${JSON.stringify(counts)}\n`), end: (text) => stderr.write(`${text}\n`) };

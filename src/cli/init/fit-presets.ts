@@ -22,7 +22,7 @@ const BASE_FIELDS = new Set(['_time', 'message', 'host', 'file', 'truncated', 'o
 /** Most texts have some pairs. */
 const PAIRS = 'logfmt';
 
-interface Lines {
+interface TriedLines {
   /** By the number of its first line. */
   readonly begun: ReadonlyMap<number, TriedEvent>;
   readonly joined: ReadonlySet<number>;
@@ -32,10 +32,10 @@ interface Lines {
 export async function fitPresets(names: readonly string[], path: string, head: Buffer, trials: Trials): Promise<Fits> {
   const auto = await trials.run('format: auto', path, head);
   const hasTime = auto.map(({ hasOwnTime }) => hasOwnTime);
-  const tried = new Map<string, Lines>();
+  const tried = new Map<string, TriedLines>();
   const first = firstLines(head);
   for (const name of names) {
-    const lines = async (text: Buffer): Promise<Lines> =>
+    const lines = async (text: Buffer): Promise<TriedLines> =>
       linesOf(await trials.run(`preset: ${name}`, path, text), name, hasTime);
     if (first.length < head.length && (await lines(first)).begun.size === 0) continue;
     tried.set(name, await lines(head));
@@ -70,9 +70,9 @@ function firstLines(head: Buffer): Buffer {
 }
 
 const rankOf = (name: string): number => (name === PAIRS ? 1 : 0);
-const isTimed = ({ begun }: Lines, line: number): boolean => begun.get(line)?.hasOwnTime === true;
+const isTimed = ({ begun }: TriedLines, line: number): boolean => begun.get(line)?.hasOwnTime === true;
 
-function linesOf(events: readonly TriedEvent[], preset: string, hasTime: readonly boolean[]): Lines {
+function linesOf(events: readonly TriedEvent[], preset: string, hasTime: readonly boolean[]): TriedLines {
   const begun = new Map<number, TriedEvent>();
   const joined = new Set<number>();
   const fieldCounts = events.map(({ event }) => fieldsOf(event).length);

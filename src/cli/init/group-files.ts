@@ -64,7 +64,7 @@ export interface Patterns {
   readonly exclude: readonly string[];
 }
 
-export interface SourceFiles {
+export interface GroupedFiles {
   readonly include: readonly string[];
   readonly files: readonly string[];
 }
@@ -73,7 +73,7 @@ export interface SourceFiles {
  * Patterns that share no file, also none that comes later: a glob leaves out what another source reads, and dated rotations of it; where that
  * would leave out its own files, or two have the same glob, it names its files.
  */
-export function separate(sources: readonly SourceFiles[]): Patterns[] {
+export function separate(sources: readonly GroupedFiles[]): Patterns[] {
   const found: Patterns[] = sources.map(({ include }) => ({ include, exclude: [] }));
   const name = (at: number): void => void (found[at] = { include: sources[at]!.files.map(literalOf), exclude: [] });
   const isShared = (one: number, other: number): boolean => findSharedPath(found[one]!, found[other]!) !== undefined;

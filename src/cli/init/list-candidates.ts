@@ -4,7 +4,7 @@ import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { codeOf, messageOf, UsageError } from '../../core/errors.ts';
 import { isCompressedName, rotatedFrom } from '../../sources/file/scan/rotated-names.ts';
-import { type NoLog, type Open, openerOf, whoMayRead } from './look-into.ts';
+import { type NoLog, type OpenPath, openerOf, whoMayRead } from './look-into.ts';
 import { findOpenFiles } from './open-files.ts';
 
 const MAX_CANDIDATES = 20_000;
@@ -26,7 +26,7 @@ export interface Candidates {
   /** Rotated files, which the agent finds by the file that they come from. */
   readonly rotated: number;
   readonly isCut: boolean;
-  readonly open: Open;
+  readonly open: OpenPath;
 }
 
 /** Searched when no path is given. Container folders come first: the links elsewhere lead to them. */

@@ -15,10 +15,10 @@ const SAMPLE_LINES = 100;
 const NEWLINE = 0x0a;
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-export type Open = (path: string) => number;
+export type OpenPath = (path: string) => number;
 
 /** Opens for reading what links lead to, as a source does: those in the paths that were named are the user's own. */
-export function openerOf(named: readonly string[]): Open {
+export function openerOf(named: readonly string[]): OpenPath {
   const links = new Links({ fixed: named, followLinks: 'safe', fileSystem: nodeFileSystem, clock: systemClock });
   const fileSystem = guard(nodeFileSystem, links, undefined);
   return (path) => fileSystem.open(path);
@@ -42,7 +42,7 @@ export interface NoLog {
 }
 
 /** `open`: as `openerOf` makes it. */
-export function lookInto(path: string, open: Open): LogFile | NoLog {
+export function lookInto(path: string, open: OpenPath): LogFile | NoLog {
   const skip = (reason: string, fix?: string): NoLog => ({ kind: 'skipped', path, reason, fix });
   if (/\p{Cc}/u.test(path) || path.includes('\uFFFD'))
     return skip('a name that cannot stand in a configuration', 'rename it');

@@ -3,7 +3,7 @@ import { systemClock } from '../../core/time/clock.ts';
 import type { Candidate, Candidates } from './list-candidates.ts';
 import { SecretFields } from './find-fields.ts';
 import { type FileGroup, generalise, globOf, groupByName, separate } from './group-files.ts';
-import { type LogFile, lookInto, type NoLog, type Open } from './look-into.ts';
+import { type LogFile, lookInto, type NoLog, type OpenPath } from './look-into.ts';
 import { recognise, type Recognised } from './recognise.ts';
 import { Trials } from './trials.ts';
 import { trimEndOf } from '../../core/text/trim-end.ts';
@@ -41,7 +41,7 @@ export interface Plan {
 
 interface Meta extends Candidate, Pick<LogFile, 'size' | 'mtimeMs'> {}
 
-interface Kind {
+interface PlannedKind {
   readonly recognised: Recognised;
   readonly secrets: SecretFields;
   readonly samples: readonly string[];
@@ -64,7 +64,7 @@ export async function plan({ files: candidates, open }: Pick<Candidates, 'files'
       fix: 'run `tailrace init` with folders',
     });
   const trials = new Trials();
-  const kinds = new Map<string, Kind>();
+  const kinds = new Map<string, PlannedKind>();
   let unlike = 0;
   const kept: FileGroup[] = [];
   try {
@@ -96,7 +96,7 @@ export async function plan({ files: candidates, open }: Pick<Candidates, 'files'
 const settingsOf = ({ choices }: Recognised): string => choices.map(({ entry }) => entry).join('\n');
 
 /** By some of its files; where they are of several kinds, each line is taken as it is. */
-async function recogniseGroup({ files }: FileGroup, trials: Trials, open: Open): Promise<Kind | undefined> {
+async function recogniseGroup({ files }: FileGroup, trials: Trials, open: OpenPath): Promise<PlannedKind | undefined> {
   const sampled = [...new Set([0, files.length >> 1, files.length - 1])]
     .slice(0, SAMPLED_FILES)
     .map((at) => files[at]!);
@@ -126,7 +126,7 @@ async function recogniseGroup({ files }: FileGroup, trials: Trials, open: Open):
 /** Groups of the same settings are one source: of a program wherever they are, of others by folder. */
 function toSources(
   groups: readonly FileGroup[],
-  kinds: ReadonlyMap<string, Kind>,
+  kinds: ReadonlyMap<string, PlannedKind>,
   files: ReadonlyMap<string, Meta>,
 ): PlannedSource[] {
   const bySettings = new Map<string, { readonly name: string; readonly groups: FileGroup[] }>();

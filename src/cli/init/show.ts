@@ -8,7 +8,7 @@ import { TailraceError } from '../../core/errors.ts';
 import { silentLog } from '../../core/log.ts';
 import { plural, say } from '../output/say.ts';
 import type { Candidates } from './list-candidates.ts';
-import { lookInto, type Open } from './look-into.ts';
+import { lookInto, type OpenPath } from './look-into.ts';
 import type { Plan, PlannedSource } from './plan.ts';
 
 const EXAMPLES = 3;
@@ -16,7 +16,7 @@ const SHOWN_CHARACTERS = 200;
 const SHOWN_SKIPPED = 20;
 
 /** The first events of the source as they would be sent, NDJSON. */
-export async function examplesOf(config: Config, { id, samples }: PlannedSource, open: Open): Promise<string[]> {
+export async function examplesOf(config: Config, { id, samples }: PlannedSource, open: OpenPath): Promise<string[]> {
   const source = config.sources.find((each) => each.id === id);
   if (!source) return [];
   const events: string[] = [];

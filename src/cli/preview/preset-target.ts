@@ -5,9 +5,9 @@ import { ConfigError } from '../../config/config-error.ts';
 import { suggest } from '../../config/nearest.ts';
 import { NO_PRESETS, PRESET_NAMES, type OwnPresets } from '../../config/presets/preset.ts';
 import { codeOf, UsageError } from '../../core/errors.ts';
-import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { Config, SinkConfig } from '../../config/model.ts';
 import { trialSink } from '../../sinks/registry.ts';
-import { trialSource } from '../../sources/registry.ts';
+import { trialSource, type SourceConfig } from '../../sources/registry.ts';
 
 export interface PreviewTarget {
   readonly config: Config;

@@ -2,8 +2,7 @@
 import { styleText } from 'node:util';
 import type { PreviewedEvent } from '../../agent/preview/previewer.ts';
 import { printable } from '../../config/quote.ts';
-
-type Style = Parameters<typeof styleText>[0];
+import type { Style } from '../client/output/event-lines.ts';
 
 /** Styled where standard output is a terminal that shows colours. */
 function paint(style: Style, text: string): string {

@@ -2,7 +2,8 @@
 import { Previewer, type PreviewedEvent } from '../../agent/preview/previewer.ts';
 import type { CaseNames } from '../../agent/preview/case-names.ts';
 import type { StepCounts } from '../../agent/preview/step-counts.ts';
-import type { Config, SourceConfig, TransformConfig } from '../../config/model.ts';
+import type { Config } from '../../config/model.ts';
+import type { TransformConfig } from '../../config/values.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { TailraceError, UsageError, codeOf } from '../../core/errors.ts';
 import { systemClock } from '../../core/time/clock.ts';
@@ -20,7 +21,7 @@ import { resolve } from 'node:path';
 import { loadRunnable } from '../../agent/build/check-transforms.ts';
 import { findConfig } from '../../config/load/find.ts';
 import { suggest } from '../../config/nearest.ts';
-import { sourceTypeOf } from '../../sources/registry.ts';
+import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
 
 /** Resolves with 0; with 1 where an input could not be read to its end. Throws `TailraceError`. */
 export async function preview(files: readonly string[], args: ArgumentsOf<'preview'>): Promise<number> {

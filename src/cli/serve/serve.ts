@@ -6,7 +6,7 @@ import { printable, printableLines } from '../../config/quote.ts';
 import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 import { memoryShares, SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS, serviceThreads } from '../../service/limits.ts';
 import type { Log } from '../../core/log.ts';
-import { parseDuration, parseSize, type Parsed } from '../../config/fields/units.ts';
+import { parseDuration, parseSize, type ParsedQuantity } from '../../config/fields/units.ts';
 import type { ServiceLimits } from '../../service/limits.ts';
 import { JSON_NAMES, madeTokens, type MadeTokens, signedIn, writeFirstTokens } from './first-tokens.ts';
 import { boundHeap, readMemory, shortMemory } from './memory.ts';
@@ -70,7 +70,7 @@ function readLimits(args: ArgumentsOf<'serve'>): Partial<ServiceLimits> {
   const read = (
     option: string,
     text: string | undefined,
-    parse: (text: string) => Parsed,
+    parse: (text: string) => ParsedQuantity,
     most: number,
   ): number | undefined => {
     if (text === undefined) return undefined;
@@ -94,7 +94,7 @@ function readLimits(args: ArgumentsOf<'serve'>): Partial<ServiceLimits> {
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }
 
-function parseCount(text: string): Parsed {
+function parseCount(text: string): ParsedQuantity {
   if (/^\d{1,9}$/.test(text)) return { ok: true, value: Number(text) };
   return { ok: false, message: 'is not a whole number', fix: 'write digits only, such as `100`' };
 }

@@ -1,15 +1,15 @@
 /** A terminal that a program draws on: the other screen, raw keys, and the way back, whatever ends the program. */
 
-export type Key = 'quit' | 'next' | 'previous' | 'up' | 'down' | 'page-up' | 'page-down' | 'home' | 'end';
+export type ScreenKey = 'quit' | 'next' | 'previous' | 'up' | 'down' | 'page-up' | 'page-down' | 'home' | 'end';
 
-export type Screen = ReturnType<typeof enterScreen>;
+export type TerminalScreen = ReturnType<typeof enterScreen>;
 
 const ENTER = '\u001B[?1049h\u001B[?25l';
 const LEAVE = '\u001B[?25h\u001B[?1049l';
 const TO_LINE_END = '\u001B[K';
 const TO_SCREEN_END = '\u001B[J';
 
-const KEYS: Readonly<Record<string, Key>> = {
+const KEYS: Readonly<Record<string, ScreenKey>> = {
   q: 'quit',
   Q: 'quit',
   '\u0003': 'quit',
@@ -38,7 +38,7 @@ const KEYS: Readonly<Record<string, Key>> = {
 const KEY = /\u001B(?:\[[\d;]*[A-Za-z~]|O[A-Z])|[^]/gu;
 
 /** Needs terminals as stdin and stdout. */
-export function enterScreen(onKey: (key: Key) => void, onResize: () => void) {
+export function enterScreen(onKey: (key: ScreenKey) => void, onResize: () => void) {
   const { stdin, stdout } = process;
   const onData = (text: string): void => {
     for (const [sequence] of text.matchAll(KEY)) {

@@ -4,7 +4,7 @@ import { addRecord, ratesOf } from '../../telemetry/rates.ts';
 import type { Status } from '../../telemetry/status.ts';
 import { askRunning } from '../agent/ask-running.ts';
 import { configOf } from '../agent/config-arguments.ts';
-import { enterScreen, type Key } from './screen.ts';
+import { enterScreen, type ScreenKey } from './screen.ts';
 import { renderTop, VIEWS } from './view.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 
@@ -44,7 +44,7 @@ async function show(first: Status, ask: () => Promise<Status>): Promise<void> {
     scroll = Math.min(scroll, lastScroll);
     screen.draw(lines);
   };
-  const onKey = (key: Key): void => {
+  const onKey = (key: ScreenKey): void => {
     if (key === 'quit') return end();
     if (key === 'next' || key === 'previous') {
       view = (view + (key === 'next' ? 1 : VIEWS.length - 1)) % VIEWS.length;

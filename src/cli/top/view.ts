@@ -5,6 +5,7 @@ import { formatBytes } from '../../config/fields/units.ts';
 import type { Rates } from '../../telemetry/rates.ts';
 import { columnsOf, SINK_STATS, SOURCE_STATS, type Stats } from '../../telemetry/stats.ts';
 import { describeState, type SinkStatus, type SourceStatus, type Status } from '../../telemetry/status.ts';
+import type { Paint } from '../client/output/event-lines.ts';
 import { cut, textWidth } from '../client/output/table.ts';
 import { ageOf, formatUptime } from '../agent/status.ts';
 
@@ -23,8 +24,6 @@ export interface Shown {
   readonly rows: number;
   readonly colours: boolean;
 }
-
-type Paint = (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'inverse', text: string) => string;
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const KEYS = 'q quit   tab next view   ↑↓ scroll';
@@ -86,7 +85,7 @@ function bodyLines(shown: Shown, paint: Paint): string[] {
 
 function sourceLines({ status, rates, columns }: Shown, paint: Paint): string[] {
   const [lag, ...counts] = numberColumns(SOURCE_STATS, status.sources);
-  const table: Column<SourceStatus>[] = [
+  const table: TopColumn<SourceStatus>[] = [
     { name: 'SOURCE', rank: 0, cell: ({ id }) => id },
     { name: 'RATE', rank: 1, isNumber: true, cell: ({ id }) => `${compact.format(rates.sources.get(id) ?? 0)}/s` },
     lag!,
@@ -109,7 +108,7 @@ function sourceLines({ status, rates, columns }: Shown, paint: Paint): string[] 
 
 function sinkLines({ status, rates, columns }: Shown, paint: Paint): string[] {
   const isWell = ({ state }: SinkStatus): boolean => state === 'delivering';
-  const table: Column<SinkStatus>[] = [
+  const table: TopColumn<SinkStatus>[] = [
     { name: 'SINK', rank: 0, cell: ({ id }) => id },
     { name: 'STATE', rank: 1, cell: describeState, paint: (text, sink) => paint(isWell(sink) ? 'green' : 'red', text) },
     { name: 'STORED', rank: 2, isNumber: true, cell: ({ id }) => `${compact.format(rates.sinks.get(id) ?? 0)}/s` },
@@ -146,7 +145,7 @@ function letterLines({ status, columns }: Shown, paint: Paint): string[] {
 function numberColumns(
   stats: Stats<never>,
   rows: readonly (SourceStatus | SinkStatus)[],
-): Column<SourceStatus | SinkStatus>[] {
+): TopColumn<SourceStatus | SinkStatus>[] {
   return columnsOf(stats, rows, 'top').map(({ isBytes, value, ...column }) => {
     const cell = (number: number | undefined): string =>
       number === undefined ? '' : isBytes ? formatBytes(number) : number.toLocaleString('en');
@@ -169,7 +168,7 @@ function latencyOf(ms: number | undefined): string {
   return ms < 1000 ? `${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-interface Column<Row> {
+interface TopColumn<Row> {
   readonly name: string;
   readonly cell: (row: Row) => string;
   /** Columns of the highest number are left out first. The first column stays. */
@@ -183,11 +182,11 @@ const GAP = '  ';
 
 /** The head, and a line for each row, none wider than `width`. */
 function renderColumns<Row>(
-  columns: readonly Column<Row>[],
+  columns: readonly TopColumn<Row>[],
   rows: readonly Row[],
   width: number,
 ): { head: string; lines: string[] } {
-  const widthOf = ({ name, cell }: Column<Row>): number =>
+  const widthOf = ({ name, cell }: TopColumn<Row>): number =>
     Math.max(textWidth(name), ...rows.map((row) => textWidth(cell(row))));
   const fitting = columns.map((column) => ({ column, width: widthOf(column) }));
   const total = (): number => fitting.reduce((sum, each) => sum + each.width + GAP.length, -GAP.length);

@@ -20,7 +20,7 @@ export interface Splitter {
 }
 
 /** Gathers one event from the pieces it comes in; of one that is too long, only its length. */
-export class OpenEvent {
+export class PartialEvent {
   #pieces: Buffer[] = [];
   #length = 0;
 

@@ -8,7 +8,7 @@ import type { Client, IngestFormat, IngestOptions } from '../client.ts';
 import { openChunk } from './chunk.ts';
 import type { SplitEvent, Splitter } from './event-bytes.ts';
 import { openBody } from './open-body.ts';
-import { type Compression, type Delivery, encodingOf, type FailedEvents, sendChunk } from './send-chunk.ts';
+import { type BodyCompression, type ChunkTarget, encodingOf, type FailedEvents, sendChunk } from './send-chunk.ts';
 import { splitLines } from './split-lines.ts';
 import { splitRecords } from './split-records.ts';
 import { splitValues } from './split-values.ts';
@@ -18,7 +18,7 @@ const PIECE_BYTES = 64 * 1024;
 
 export interface StreamOptions extends Omit<IngestOptions, 'encoding' | 'idempotencyKey' | 'signal'> {
   /** Of the requests; default gzip. */
-  readonly compression?: Compression;
+  readonly compression?: BodyCompression;
   readonly onFailed?: (failed: FailedEvents) => void;
   /** After every change of the summary. */
   readonly onProgress?: (summary: Readonly<StreamSummary>) => void;
@@ -72,7 +72,7 @@ export async function ingestStream(
     summary.failed += failed.events;
     onFailed?.(failed);
   };
-  const delivery: Delivery = {
+  const delivery: ChunkTarget = {
     client,
     dataset,
     options: { format, ...how, signal: end.signal },

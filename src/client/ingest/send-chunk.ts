@@ -16,7 +16,7 @@ import type { IngestReply } from '../answer.ts';
 import { bodyOf } from './chunk.ts';
 import type { SplitEvent } from './event-bytes.ts';
 
-export type Compression = Exclude<CompressionSetting, 'auto'>;
+export type BodyCompression = Exclude<CompressionSetting, 'auto'>;
 
 /** An event that was not stored, or several that the service did not tell apart. */
 export interface FailedEvents {
@@ -26,7 +26,7 @@ export interface FailedEvents {
   readonly reason: string;
 }
 
-export interface Delivery {
+export interface ChunkTarget {
   readonly client: Pick<Client, 'ingest'>;
   readonly dataset: string;
   readonly options: IngestOptions;
@@ -38,7 +38,7 @@ export interface Delivery {
 }
 
 /** How the bodies of one stream are compressed: as the agent's, which starts anew with each process. */
-export function encodingOf(compression: Compression): EncodingChoice {
+export function encodingOf(compression: BodyCompression): EncodingChoice {
   return new EncodingChoice({
     ...{ sink: { id: 'client' }, encodings: new AddressEncodings(), compression },
     clock: systemClock,
@@ -51,7 +51,7 @@ export function encodingOf(compression: Compression): EncodingChoice {
  * for the size of its events, counts as that: whatever is wrong with it is wrong with the next one. `isPartStored`: events before these are.
  */
 export async function sendChunk(
-  delivery: Delivery,
+  delivery: ChunkTarget,
   events: readonly SplitEvent[],
   key: string,
   isPartStored = false,
@@ -98,7 +98,7 @@ export async function sendChunk(
 
 /** The reply, or why nothing of the part was taken; undefined where it is to be sent in another encoding. */
 async function post(
-  { client, dataset, options, header, encoding }: Delivery,
+  { client, dataset, options, header, encoding }: ChunkTarget,
   tries: Tries,
   part: RequestPart,
   events: readonly SplitEvent[],
@@ -128,7 +128,7 @@ async function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
 }
 
 /** Some services refuse a whole request for one event that is no JSON: these are found without asking. Returns the others. */
-function leaveOutBroken(delivery: Delivery, events: readonly SplitEvent[]): readonly SplitEvent[] {
+function leaveOutBroken(delivery: ChunkTarget, events: readonly SplitEvent[]): readonly SplitEvent[] {
   if (delivery.options.format === 'csv') return events;
   return events.filter((event) => {
     const reason = faultOf(event.bytes);
@@ -146,7 +146,7 @@ function faultOf(bytes: Buffer): string | undefined {
   }
 }
 
-function nameFailures(delivery: Delivery, events: readonly SplitEvent[], reply: IngestReply): void {
+function nameFailures(delivery: ChunkTarget, events: readonly SplitEvent[], reply: IngestReply): void {
   const places = placesOf(
     events.map(({ bytes }) => bytes),
     reply.failures,

@@ -1,11 +1,11 @@
 /** NDJSON: every line that is not blank is an event. */
-import { OpenEvent, type Splitter, type Take } from './event-bytes.ts';
+import { PartialEvent, type Splitter, type Take } from './event-bytes.ts';
 
 const NEWLINE = 10;
 const BLANK = new Set([9, 13, 32]);
 
 export function splitLines(): Splitter {
-  const open = new OpenEvent();
+  const open = new PartialEvent();
   let line = 1;
   const finish = (take: Take): void => {
     const event = open.take(line);

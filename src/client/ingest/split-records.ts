@@ -1,5 +1,5 @@
 /** CSV: records end at line ends outside of quotes, empty ones do not count. A quote opens at the beginning of a value only, as RFC 4180 has it. */
-import { OpenEvent, type Splitter, type Take } from './event-bytes.ts';
+import { PartialEvent, type Splitter, type Take } from './event-bytes.ts';
 
 const NEWLINE = 10;
 const RETURN = 13;
@@ -7,7 +7,7 @@ const QUOTE = 34;
 
 export function splitRecords(delimiter = ','): Splitter {
   const lastOfDelimiter = Buffer.from(delimiter).at(-1);
-  const open = new OpenEvent();
+  const open = new PartialEvent();
   /** Of the record, and of the byte. */
   let [line, currentLine] = [1, 1];
   let isQuoted = false;

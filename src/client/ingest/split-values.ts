@@ -2,7 +2,7 @@
  * JSON: the elements of an array, or values one after another. Only strings and nesting are followed; whether an element is JSON is for the
  * service to say, so that a broken one fails alone.
  */
-import { OpenEvent, type Splitter, type Take } from './event-bytes.ts';
+import { PartialEvent, type Splitter, type Take } from './event-bytes.ts';
 
 const NEWLINE = 10;
 const QUOTE = 34;
@@ -12,7 +12,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
 const SPACE = new Set([9, 10, 13, 32]);
 
 export function splitValues(): Splitter {
-  const open = new OpenEvent();
+  const open = new PartialEvent();
   /** Of the value, of the byte, and of the array's beginning. */
   let [line, currentLine, listLine] = [1, 1, 0];
   let isInList = false;

@@ -1,5 +1,5 @@
 /** The keys of the agent itself. */
-import { field, group, type Table, type Values } from '../fields/field.ts';
+import { field, group, type FieldTable, type FieldValues } from '../fields/field.ts';
 import { anyText, choice, duration, flag, size } from '../fields/kinds.ts';
 import { hostPortOrNone, staticFields } from '../fields/kinds-special.ts';
 import { originKind } from '../fields/origin.ts';
@@ -23,7 +23,7 @@ const telemetryTable = {
     default: 'info',
     doc: 'the least level that is logged',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 const deadLetterTable = {
   max_bytes: field(size('1KiB', '16384GiB'), { default: '1GiB', doc: 'of refused events that are kept' }),
@@ -31,7 +31,7 @@ const deadLetterTable = {
     default: 'block',
     doc: 'block: batches with refused events wait; else the newest or the oldest refused events are dropped',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 export const agentFields = {
   data_dir: field(anyText, {
@@ -64,15 +64,15 @@ export const agentFields = {
     doc: 'events that the service refused (`tailrace dead-letters`)',
   }),
   telemetry: field(group(telemetryTable), { default: '{}', doc: "the agent's own metrics, health and log" }),
-} satisfies Table;
+} satisfies FieldTable;
 
-type Agent = Values<typeof agentFields>;
+type AgentValues = FieldValues<typeof agentFields>;
 
 /** `listen`: undefined when telemetry is switched off (`none`). */
-export type TelemetryConfig = Omit<Agent['telemetry'], 'listen' | 'page'> & {
-  readonly listen: NonNullable<Agent['telemetry']['listen']> | undefined;
+export type TelemetryConfig = Omit<AgentValues['telemetry'], 'listen' | 'page'> & {
+  readonly listen: NonNullable<AgentValues['telemetry']['listen']> | undefined;
   readonly page: boolean;
 };
 
 /** Settings that the configuration has as they are written. */
-export type AgentSettings = Omit<Agent, 'dataDir' | 'hostName' | 'origin' | 'fields' | 'transform' | 'telemetry'>;
+export type AgentSettings = Omit<AgentValues, 'dataDir' | 'hostName' | 'origin' | 'fields' | 'transform' | 'telemetry'>;

@@ -1,7 +1,7 @@
 /** The keys that sinks have in common, and the forms that these take. */
 import { MAX_BATCH_EVENTS, MAX_CONCURRENCY } from '../../core/limits.ts';
 import { defaultBatchBytes } from '../../core/sink-memory.ts';
-import { field, group, type Table, type Values } from '../fields/field.ts';
+import { field, group, type FieldTable, type FieldValues } from '../fields/field.ts';
 import { anyText, choice, duration, durationOr, flag, integer, size } from '../fields/kinds.ts';
 import { datasetName } from '../fields/kinds-special.ts';
 
@@ -18,7 +18,7 @@ const batchTable = {
     example: '1s',
     doc: 'a batch is sent this long after its first event',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 const retryTable = {
   initial_backoff: field(duration('1ms', '1h'), {
@@ -30,7 +30,7 @@ const retryTable = {
     default: 'never',
     doc: 'gives up after this long and dead-letters the batch',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 const diskTable = {
   max_bytes: field(size('1MiB', '16384GiB'), { default: '1GiB', doc: 'of the disk buffer, as compressed' }),
@@ -38,7 +38,7 @@ const diskTable = {
     default: 'false',
     doc: 'also batches of files, when the service is too slow for them: they are then read on, up to max_bytes ahead of it',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 const bufferTable = {
   max_memory: field(size('1MiB', '1GiB'), {
@@ -57,7 +57,7 @@ const bufferTable = {
     default: 'block',
     doc: 'what happens when the disk buffer is full; dropped events are counted by source',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 const batchField = field(group(batchTable), { default: '{}', doc: 'when a batch is full' });
 const retryField = field(group(retryTable), {
@@ -89,9 +89,9 @@ export const sinkFields = {
   }),
   retry: retryField,
   buffer: bufferField('what holds events until the service has stored them'),
-} satisfies Table;
+} satisfies FieldTable;
 
-type Written = Values<typeof sinkFields>;
+type Written = FieldValues<typeof sinkFields>;
 
 /** Settings of any sink that the agent needs: what its keys come to. `closesEarly`: `max_age` is not written, so an idle sink gets its batch earlier. */
 export type SinkSettings = Omit<Written, 'timestampField' | 'batch'> &
@@ -107,7 +107,7 @@ export const LOCAL_RETRY: SinkSettings['retry'] = { initialBackoffMs: 250, maxBa
 const DEFAULT_MAX_AGE_MS = 1000;
 
 export function batchOf(
-  { maxBytes, maxEvents, maxAgeMs }: Partial<Values<typeof batchTable>>,
+  { maxBytes, maxEvents, maxAgeMs }: Partial<FieldValues<typeof batchTable>>,
   { maxMemoryBytes }: SinkSettings['buffer'],
 ): SinkSettings['batch'] {
   return {

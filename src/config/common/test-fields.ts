@@ -1,10 +1,10 @@
 /** The keys of `tests`, which `tailrace test` runs, and what these come to. */
-import { type Draft, field, group, type Kind, type Table, type Values } from '../fields/field.ts';
+import { type FieldDrafts, field, group, type FieldKind, type FieldTable, type FieldValues } from '../fields/field.ts';
 import { anyText, list } from '../fields/kinds.ts';
 import { jsonObject } from '../fields/kinds-special.ts';
 
 /** One line of a log, or several. */
-const sampleLine: Kind<string> = {
+const sampleLine: FieldKind<string> = {
   type: 'text',
   schema: { type: 'string' },
   read: (node, key, reading) => {
@@ -16,7 +16,9 @@ const sampleLine: Kind<string> = {
 };
 
 /** A list of mappings with the same keys. */
-function groupList<T extends Table>(table: T): Kind<readonly Values<T>[], readonly (Draft<T> | undefined)[]> {
+function groupList<T extends FieldTable>(
+  table: T,
+): FieldKind<readonly FieldValues<T>[], readonly (FieldDrafts<T> | undefined)[]> {
   const items = list(group(table), { filled: false, fix: 'begin each entry with `- `' });
   return {
     type: 'list of mappings',
@@ -37,17 +39,17 @@ const linesTable = {
     example: '[{level: info}]',
     doc: 'the events that they become, in order',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 const testTable = {
   source: field(anyText, { required: true, example: 'app', doc: 'the source that reads the lines' }),
   sink: field(anyText, { doc: 'the sink whose events are expected; default: the first one that the source feeds' }),
   ...linesTable,
-} satisfies Table;
+} satisfies FieldTable;
 
 export const testList = groupList(testTable);
 export const presetTestList = groupList(linesTable);
 
 /** Lines, and the events that they become; `source` and `sink` are ids. */
-export type TestConfig = Values<typeof testTable>;
+export type TestConfig = FieldValues<typeof testTable>;
 /** Of a user's preset; `path` names its place. */
-export type PresetTestConfig = Values<typeof linesTable> & { readonly preset: string; readonly path: string };
+export type PresetTestConfig = FieldValues<typeof linesTable> & { readonly preset: string; readonly path: string };

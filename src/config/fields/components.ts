@@ -2,23 +2,24 @@
 import { MAX_COMPONENTS } from '../../core/limits.ts';
 import type { YamlMap, YamlNode } from '../yaml/document.ts';
 import { asMap, readTable } from './field.ts';
-import type { Draft, Kind, Reading, Table } from './field.ts';
+import type { FieldDrafts, FieldKind, FieldReading, FieldTable } from './field.ts';
 import { choice } from './kinds.ts';
 import { nearest } from '../nearest.ts';
 import { quote } from '../quote.ts';
 
 /** A component as far as it could be read. `path` is `sources.app`. */
-export interface Component<Type extends string, T extends Table> {
+export interface Component<Type extends string, T extends FieldTable> {
   readonly id: string;
   readonly path: string;
   readonly type: Type;
-  readonly draft: Draft<T>;
+  readonly draft: FieldDrafts<T>;
 }
 
 /** Any component of these tables, discriminated by its type. */
-export type Components<Tables extends Tabled> = { [K in keyof Tables & string]: Component<K, Tables[K]> }[keyof Tables &
-  string];
-type Tabled = { readonly [type: string]: Table };
+export type AnyComponent<Tables extends Tabled> = {
+  [K in keyof Tables & string]: Component<K, Tables[K]>;
+}[keyof Tables & string];
+type Tabled = { readonly [type: string]: FieldTable };
 
 /** The components that were read, and all ids, also of components that could not be read. */
 export interface Section<C> {
@@ -30,25 +31,31 @@ export interface Section<C> {
 export function section<Tables extends Tabled>(
   what: 'source' | 'sink',
   tables: Tables,
-): Kind<Section<Components<Tables>>> {
+): FieldKind<Section<AnyComponent<Tables>>> {
   return {
     type: `mapping of ids to ${what}s`,
     schema: {},
     // Each component was read by the table of its type.
-    read: (node, _key, reading) => readSection(what, tables, node, reading) as Section<Components<Tables>> | undefined,
+    read: (node, _key, reading) =>
+      readSection(what, tables, node, reading) as Section<AnyComponent<Tables>> | undefined,
   };
 }
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-function readSection(what: string, tables: Tabled, node: YamlNode, reading: Reading): Section<unknown> | undefined {
+function readSection(
+  what: string,
+  tables: Tabled,
+  node: YamlNode,
+  reading: FieldReading,
+): Section<unknown> | undefined {
   const section = `${what}s`;
   const map = asMap(node, section, reading.report);
   if (map === undefined) return undefined;
   if (map.entries.length === 0)
     reading.report(map.at, `there is no ${what} under \`${section}\``, 'write at least one');
   const ids = new Set<string>();
-  const components: Component<string, Table>[] = [];
+  const components: Component<string, FieldTable>[] = [];
   for (const [index, { key: id, keyAt, value }] of map.entries.entries()) {
     if (index === MAX_COMPONENTS) {
       reading.report(keyAt, `there are more than ${MAX_COMPONENTS} ${section}`, 'split them over several agents');
@@ -73,8 +80,8 @@ function readComponent(
   map: YamlMap,
   id: string,
   path: string,
-  reading: Reading,
-): Component<string, Table>[] {
+  reading: FieldReading,
+): Component<string, FieldTable>[] {
   const names = Object.keys(tables);
   const typeEntry = map.entries.find((entry) => entry.key === 'type');
   if (typeEntry === undefined) {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import type { JsonValue } from '../../core/block.ts';
-import type { Origin } from './origin.ts';
+import type { OriginNames } from './origin.ts';
 import type { TransformConfig } from '../values.ts';
 import type { Environment } from '../yaml/expand.ts';
 
@@ -11,7 +11,7 @@ export interface Context {
   /** The folder of the component's file: relative paths start there. */
   readonly folder: string;
   readonly fields: Readonly<Record<string, JsonValue>>;
-  readonly origin: Origin | undefined;
+  readonly origin: OriginNames | undefined;
   readonly hostName: string;
   readonly sourceIds: readonly string[];
 }

@@ -4,15 +4,15 @@
  */
 import type { JsonValue } from '../../core/block.ts';
 import { parseYaml } from '../yaml/document.ts';
-import type { Report, YamlMap, YamlNode, YamlScalar } from '../yaml/document.ts';
+import type { ReportProblem, YamlMap, YamlNode, YamlScalar } from '../yaml/document.ts';
 import type { Environment } from '../yaml/expand.ts';
 import { nearest } from '../nearest.ts';
 import { quote } from '../quote.ts';
 
 /** The inputs of reading, and where its findings go. */
-export interface Reading {
+export interface FieldReading {
   readonly env: Environment;
-  readonly report: Report;
+  readonly report: ReportProblem;
   /** Secrets are taken for absent: nothing is asked of a service. */
   readonly leavesSecrets?: boolean;
   /** Notes the place of the value of a path (`sinks.store.batch.max_bytes`), for checks across keys. */
@@ -22,22 +22,22 @@ export interface Reading {
 }
 
 /** The key being read: its whole path, and its own name as messages quote it. */
-export interface Key {
+export interface FieldKey {
   readonly path: string;
   readonly name: string;
 }
 
 /** A type of value: how it is read, described and checked by editors. `Draft` is its value where parts have problems. */
-export interface Kind<Value, Draft = Value, Unit extends string = ''> {
+export interface FieldKind<Value, Draft = Value, Unit extends string = ''> {
   /** `size, 1KiB to 10MiB`: as the documentation shows it. */
   readonly type: string;
   readonly schema: JsonSchema;
   /** The value, or undefined when it was reported. */
-  read(node: YamlNode, key: Key, reading: Reading): Draft | undefined;
+  read(node: YamlNode, key: FieldKey, reading: FieldReading): Draft | undefined;
   /** The keys inside, for groups. */
-  readonly table?: Table;
+  readonly table?: FieldTable;
   /** The keys inside, if the value may be a group. */
-  readonly inner?: Table;
+  readonly inner?: FieldTable;
   /** The unit of a number: ends the name of its property (`Values`). */
   readonly unit?: Unit;
   /** Makes the value of a draft without problems, where they are not the same. */
@@ -61,13 +61,13 @@ export interface FieldOptions {
 }
 
 export interface Field<Value, Draft = Value, Unit extends string = ''> extends FieldOptions {
-  readonly kind: Kind<Value, Draft, Unit>;
+  readonly kind: FieldKind<Value, Draft, Unit>;
 }
 
-export type Table = { readonly [key: string]: Field<unknown, unknown, string> };
+export type FieldTable = { readonly [key: string]: Field<unknown, unknown, string> };
 
 /** The finished values of a table, once there is no problem, by their names in code: `scan_interval` is `scanIntervalMs`. */
-export type Values<T extends Table> = {
+export type FieldValues<T extends FieldTable> = {
   readonly [K in keyof T & string as PropertyOf<K, T[K]>]: T[K] extends Field<infer V, infer _D, infer _U> ? V : never;
 };
 
@@ -76,21 +76,21 @@ type Camel<K extends string> = K extends `${infer First}_${infer Rest}` ? `${Fir
 type WithUnit<K extends string, U extends string> = K extends `${string}${U}` ? K : `${K}${U}`;
 
 /** The readable part of a table: any key may be missing. */
-export type Draft<T extends Table> = {
+export type FieldDrafts<T extends FieldTable> = {
   readonly [K in keyof T]?: T[K] extends Field<infer _V, infer D, infer _U> ? D : never;
 };
 
 type Present<O, V> = O extends { default: string } | { required: true } ? V : V | undefined;
 
 export function field<V, D, U extends string, const O extends FieldOptions>(
-  kind: Kind<V, D, U>,
+  kind: FieldKind<V, D, U>,
   options: O,
 ): Field<Present<O, V>, Present<O, D>, U> {
   return { ...options, kind };
 }
 
 /** A mapping with keys of its own; absent, it has all of its defaults. */
-export function group<T extends Table>(table: T): Kind<Values<T>, Draft<T>> {
+export function group<T extends FieldTable>(table: T): FieldKind<FieldValues<T>, FieldDrafts<T>> {
   return {
     type: 'mapping',
     table,
@@ -99,12 +99,12 @@ export function group<T extends Table>(table: T): Kind<Values<T>, Draft<T>> {
       const map = asMap(node, key.name, reading.report);
       return map && readTable(table, map, key.path, reading);
     },
-    finish: (draft: Draft<T>) => finish(table, draft),
+    finish: (draft: FieldDrafts<T>) => finish(table, draft),
   };
 }
 
 /** The node as a mapping; an empty value is an empty mapping. */
-export function asMap(node: YamlNode, name: string, report: Report): YamlMap | undefined {
+export function asMap(node: YamlNode, name: string, report: ReportProblem): YamlMap | undefined {
   if (node.kind === 'map') return node;
   if (node.kind === 'scalar' && node.value === null) return { kind: 'map', at: node.at, entries: [] };
   report(node.at, `\`${name}\` must be a mapping`, 'write its keys below it, indented, one `key: value` a line');
@@ -115,7 +115,12 @@ export function asMap(node: YamlNode, name: string, report: Report): YamlMap | u
  * Reads a mapping by its table: every unknown, missing or wrong key is reported, absent ones get their
  * defaults. `path` is empty for the root.
  */
-export function readTable<T extends Table>(table: T, map: YamlMap, path: string, reading: Reading): Draft<T> {
+export function readTable<T extends FieldTable>(
+  table: T,
+  map: YamlMap,
+  path: string,
+  reading: FieldReading,
+): FieldDrafts<T> {
   const draft: Record<string, unknown> = {};
   const seen = new Set<string>();
   for (const entry of map.entries) {
@@ -153,33 +158,33 @@ export function readTable<T extends Table>(table: T, map: YamlMap, path: string,
     } else draft[name] = defaultOf(absent, name);
   }
   // The table's types say what each kind has read.
-  return draft as Draft<T>;
+  return draft as FieldDrafts<T>;
 }
 
 const defaultNodes = new Map<string, YamlNode>();
 
 /** The value of an absent key: its written default, read like any other. */
-function defaultOf(absent: Table[string], name: string): unknown {
+function defaultOf(absent: FieldTable[string], name: string): unknown {
   const node = defaultNode(absent, name);
   return node && absent.kind.read(node, { path: name, name }, { env: {}, report: failOf(name), note: () => {} });
 }
 
 /** The written default of a key; undefined where it has none. */
-export function defaultNode({ default: written }: Table[string], name: string): YamlNode | undefined {
+export function defaultNode({ default: written }: FieldTable[string], name: string): YamlNode | undefined {
   if (written === undefined) return undefined;
   const node = defaultNodes.get(written) ?? parseYaml(written, failOf(name));
   if (node !== undefined) defaultNodes.set(written, node);
   return node;
 }
 
-function failOf(name: string): Report {
+function failOf(name: string): ReportProblem {
   return (_at, message) => {
     throw new Error(`the default of \`${name}\` is wrong: ${message}`);
   };
 }
 
 /** A finished table: only for drafts of a configuration without problems. */
-export function finish<T extends Table>(table: T, draft: Draft<T>): Values<T> {
+export function finish<T extends FieldTable>(table: T, draft: FieldDrafts<T>): FieldValues<T> {
   const values = Object.entries(draft).map(([key, value]) => {
     const { unit = '', finish: toValue } = table[key]!.kind;
     const name = key.replaceAll(/_(.)/g, (_, first: string) => first.toUpperCase());
@@ -189,7 +194,7 @@ export function finish<T extends Table>(table: T, draft: Draft<T>): Values<T> {
     ];
   });
   // The table's types say what each kind makes.
-  return Object.fromEntries(values) as Values<T>;
+  return Object.fromEntries(values) as FieldValues<T>;
 }
 
 export function join(path: string, name: string): string {
@@ -212,13 +217,13 @@ const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   endpoint: 'url',
 };
 
-function elsewhere(name: string, table: Table): string | undefined {
+function elsewhere(name: string, table: FieldTable): string | undefined {
   const known = Object.hasOwn(NAMES_ELSEWHERE, name) ? NAMES_ELSEWHERE[name] : undefined;
   return known !== undefined && Object.hasOwn(table, known) ? known : undefined;
 }
 
 /** For an unknown key: the group that has it, or all keys that are allowed here. */
-function whereElse(name: string, table: Table): string {
+function whereElse(name: string, table: FieldTable): string {
   for (const [groupName, { kind }] of Object.entries(table)) {
     if (kind.table !== undefined && Object.hasOwn(kind.table, name)) return `it belongs under \`${groupName}\``;
   }

@@ -1,5 +1,5 @@
 /** Kinds of values that shape events: several formats, types of fields, patterns of paths. */
-import { asMap, type Kind } from './field.ts';
+import { asMap, type FieldKind } from './field.ts';
 import { choice, list } from './kinds.ts';
 import { pattern } from './kinds-lines.ts';
 import { quote } from '../quote.ts';
@@ -15,7 +15,7 @@ type NamedTypes = Readonly<Record<string, 'int' | 'float' | 'bool' | 'datetime' 
 const formatWord = choice(['text', 'json', 'logfmt', 'combined']);
 const NAMED_GROUP = /\(\?P?<[A-Za-z_]/;
 
-const formatChoice: Kind<FormatChoice> = {
+const formatChoice: FieldKind<FormatChoice> = {
   type: '`text`, `json`, `logfmt`, `combined` or `{regex: …}`',
   schema: { anyOf: [formatWord.schema, { type: 'object' }] },
   read: (node, key, reading) => {
@@ -44,13 +44,13 @@ const formatChoice: Kind<FormatChoice> = {
 };
 
 // Wrong ones were reported: without problems, all of them are here.
-export const formatList = list(formatChoice, { filled: true, example: "[combined, {regex: '…'}, text]" }) as Kind<
+export const formatList = list(formatChoice, { filled: true, example: "[combined, {regex: '…'}, text]" }) as FieldKind<
   readonly FormatChoice[]
 >;
 
 const typeWord = choice(['int', 'float', 'bool', 'datetime', 'json', 'text', 'escaped']);
 
-export const namedTypes: Kind<NamedTypes> = {
+export const namedTypes: FieldKind<NamedTypes> = {
   type: 'mapping of names to `int`, `float`, `bool`, `datetime`, `json`, `text` or `escaped`',
   schema: { type: ['object', 'null'], additionalProperties: typeWord.schema },
   read: (node, key, reading) => {
@@ -65,7 +65,7 @@ export const namedTypes: Kind<NamedTypes> = {
 };
 
 /** One regular expression with named groups, or several. */
-export const patternOrList: Kind<readonly string[]> = {
+export const patternOrList: FieldKind<readonly string[]> = {
   type: 'regular expression, or a list of them',
   schema: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
   read: (node, key, reading) => {

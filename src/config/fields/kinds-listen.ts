@@ -1,5 +1,5 @@
 /** Addresses that a source listens on. */
-import type { Kind } from './field.ts';
+import type { FieldKind } from './field.ts';
 import { text } from './kinds.ts';
 import { parseHostPort } from './kinds-special.ts';
 
@@ -33,7 +33,7 @@ const FIX =
  * `udp://`, `tcp://`, `tls://` with `host:port` (IPv6 in brackets; port 0 takes any free one), `unix://` and `unixgram://` with
  * an absolute path, `systemd://` and `systemd-tls://` with the name of a socket unit's descriptors, or none for all.
  */
-export const listenAddress: Kind<ListenAddress> = text({
+export const listenAddress: FieldKind<ListenAddress> = text({
   type: FORMS,
   schema: { pattern: '^((udp|tcp|tls|unix|unixgram|systemd|systemd-tls)://|.*\\$\\{)' },
   parse: (value) => {

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../core/block.ts';
 import { MAX_FIELDS } from '../../core/limits.ts';
 import { parseBaseUrl } from '../connect/base-url.ts';
 import type { YamlNode } from '../yaml/document.ts';
-import { asMap, type Key, type Kind, type Reading } from './field.ts';
+import { asMap, type FieldKey, type FieldKind, type FieldReading } from './field.ts';
 import { anyText, matching, readScalar, text } from './kinds.ts';
 import { nearest } from '../nearest.ts';
 import { parseProxy } from '../connect/proxy.ts';
@@ -18,7 +18,7 @@ const HOST_NAME =
 /** As services take it; safe as the name of a folder. */
 export const DATASET_NAME = /^[A-Za-z0-9-]{1,128}$/;
 
-export const datasetName: Kind<string> = matching(
+export const datasetName: FieldKind<string> = matching(
   DATASET_NAME,
   'is not a dataset name',
   'use 1 to 128 letters (A-Z, a-z), digits and `-`',
@@ -26,13 +26,13 @@ export const datasetName: Kind<string> = matching(
 );
 
 /** An HTTP header's value or part of a name: visible ASCII. */
-export const headerValue: Kind<string> = matching(
+export const headerValue: FieldKind<string> = matching(
   /^[\x21-\x7e]{1,256}$/,
   'cannot stand in a header',
   'use up to 256 visible ASCII characters, no spaces',
 );
 
-export const headerPrefix: Kind<string> = matching(
+export const headerPrefix: FieldKind<string> = matching(
   /^[A-Za-z][A-Za-z0-9-]{0,62}-$/,
   'is not a header prefix',
   'use letters, digits and `-`, ending in `-`, such as `X-Service-`',
@@ -40,7 +40,7 @@ export const headerPrefix: Kind<string> = matching(
 );
 
 /** A token in the file or from a variable. */
-export const token: Kind<string> = matching(
+export const token: FieldKind<string> = matching(
   /^[\x21-\x7e]+$/,
   'holds a space or a character outside ASCII',
   'copy it again, as one word',
@@ -50,21 +50,21 @@ export const token: Kind<string> = matching(
 );
 
 /** http or https, with an optional path; without its trailing slashes. */
-export const baseUrl: Kind<string> = text({
+export const baseUrl: FieldKind<string> = text({
   type: 'http or https address',
   schema: { pattern: '^(https?://|.*\\$\\{)' },
   parse: parseBaseUrl,
 });
 
 /** Never shown, because it may hold a password. */
-export const proxyAddress: Kind<string> = text({
+export const proxyAddress: FieldKind<string> = text({
   type: 'http or https address',
   secret: 'leave it to HTTPS_PROXY',
   parse: parseProxy,
 });
 
 /** A CSV column: services trim names, so that spaces at their ends would be lost. */
-export const columnName: Kind<string> = text({
+export const columnName: FieldKind<string> = text({
   parse: (value) =>
     value.trim() === value && value.length <= MAX_FIELD_NAME
       ? { value }
@@ -72,7 +72,7 @@ export const columnName: Kind<string> = text({
 });
 
 /** One path that may have wildcards, or several. */
-export const globOrList: Kind<readonly string[]> = {
+export const globOrList: FieldKind<readonly string[]> = {
   type: 'path with wildcards, or a list of them',
   schema: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
   read: (node, key, reading) =>
@@ -80,7 +80,10 @@ export const globOrList: Kind<readonly string[]> = {
 };
 
 /** `host:port`, or `none`. The value of `none` is null, to tell it from an unread one. */
-export const hostPortOrNone: Kind<{ host: string; port: number } | null> = text<{ host: string; port: number } | null>({
+export const hostPortOrNone: FieldKind<{ host: string; port: number } | null> = text<{
+  host: string;
+  port: number;
+} | null>({
   type: '`host:port`, or `none`',
   parse: (value) => {
     if (value === 'none') return { value: null };
@@ -91,7 +94,7 @@ export const hostPortOrNone: Kind<{ host: string; port: number } | null> = text<
 });
 
 /** An IANA zone name that this machine's runtime knows. */
-export const timezone: Kind<string> = text({
+export const timezone: FieldKind<string> = text({
   type: 'IANA time zone',
   parse: (value) => {
     try {
@@ -107,7 +110,7 @@ export const timezone: Kind<string> = text({
 });
 
 /** Names to any JSON values; variables are replaced in text values and stay text. */
-export const staticFields: Kind<Readonly<Record<string, JsonValue>>> = {
+export const staticFields: FieldKind<Readonly<Record<string, JsonValue>>> = {
   type: `mapping of at most ${MAX_FIELDS} names to any values`,
   schema: { type: ['object', 'null'], maxProperties: MAX_FIELDS },
   read: (node, key, reading) => {
@@ -124,7 +127,11 @@ export const staticFields: Kind<Readonly<Record<string, JsonValue>>> = {
   },
 };
 
-function readObject(node: Extract<YamlNode, { kind: 'map' }>, key: Key, reading: Reading): Record<string, JsonValue> {
+function readObject(
+  node: Extract<YamlNode, { kind: 'map' }>,
+  key: FieldKey,
+  reading: FieldReading,
+): Record<string, JsonValue> {
   const pairs = node.entries.map(({ key: name, keyAt, value }): [string, JsonValue] => {
     if (name === '' || name.length > MAX_FIELD_NAME) {
       reading.report(keyAt, `a field's name has ${name.length} characters`, `use 1 to ${MAX_FIELD_NAME}`);
@@ -136,7 +143,7 @@ function readObject(node: Extract<YamlNode, { kind: 'map' }>, key: Key, reading:
 }
 
 /** Any JSON value; a wrong one is reported and becomes null. */
-function readJson(node: YamlNode, key: Key, reading: Reading): JsonValue {
+function readJson(node: YamlNode, key: FieldKey, reading: FieldReading): JsonValue {
   if (node.kind === 'list') return node.items.map((item) => readJson(item, key, reading));
   if (node.kind === 'map') return readObject(node, key, reading);
   if (node.value === null || typeof node.value === 'boolean') return node.value;
@@ -154,7 +161,7 @@ function readJson(node: YamlNode, key: Key, reading: Reading): JsonValue {
 }
 
 /** As it is written: no variable is replaced. */
-export const jsonObject: Kind<Readonly<Record<string, JsonValue>>> = {
+export const jsonObject: FieldKind<Readonly<Record<string, JsonValue>>> = {
   type: 'mapping of names to any values',
   schema: { type: 'object' },
   read: (node, key, reading) => {
@@ -163,7 +170,7 @@ export const jsonObject: Kind<Readonly<Record<string, JsonValue>>> = {
   },
 };
 
-function jsonOf(node: YamlNode, reading: Reading): JsonValue {
+function jsonOf(node: YamlNode, reading: FieldReading): JsonValue {
   if (node.kind === 'list') return node.items.map((item) => jsonOf(item, reading));
   if (node.kind === 'map')
     return Object.fromEntries(node.entries.map(({ key, value }) => [key, jsonOf(value, reading)]));

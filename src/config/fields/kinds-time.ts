@@ -2,7 +2,7 @@
 import { compileLayout } from '../../core/time/go-layout.ts';
 import { text } from './kinds.ts';
 import type { Wrong } from '../config-error.ts';
-import type { Kind } from './field.ts';
+import type { FieldKind } from './field.ts';
 import { nearest } from '../nearest.ts';
 
 const WORDS = ['unix', 'unixms', 'unixus', 'unixnano', 'rfc3339'];
@@ -27,13 +27,13 @@ function checkLayout(layout: string, needsYear: boolean): Wrong | undefined {
   return undefined;
 }
 
-export const timestampFormat: Kind<string> = text({
+export const timestampFormat: FieldKind<string> = text({
   type: 'Go layout, or `unix`, `unixms`, `unixus`, `unixnano`, `rfc3339`',
   parse: (value) => checkLayout(value, true) ?? { value },
 });
 
 /** The format of a source's times: the agent infers the year. */
-export const timeFormat: Kind<string> = text({
+export const timeFormat: FieldKind<string> = text({
   type: '`auto`, Go layout, or `unix`, `unixms`, `unixus`, `unixnano`',
   parse: (value) => (value === 'auto' ? { value } : (checkLayout(value, false) ?? { value })),
 });

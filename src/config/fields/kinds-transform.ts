@@ -1,14 +1,14 @@
 /** The value of `transform`: a pipeline as text, or a mapping that names a script. */
 import { MAX_TRANSFORM_CHARACTERS } from '../limits.ts';
 import type { YamlNode } from '../yaml/document.ts';
-import { field, type Key, type Kind, readTable, type Reading, type Table } from './field.ts';
+import { field, type FieldKey, type FieldKind, readTable, type FieldReading, type FieldTable } from './field.ts';
 import { anyText, choice } from './kinds.ts';
 import type { TransformConfig } from '../values.ts';
 
 const EXAMPLE = 'write a pipeline, such as `where level != "debug"`, or `{script: ./shape.ts}`';
 
 /** Text taken literally: `${}` means nothing in it. */
-const pipelineText: Kind<string> = {
+const pipelineText: FieldKind<string> = {
   type: 'pipeline',
   schema: { type: 'string' },
   read: readPipeline,
@@ -20,10 +20,10 @@ const transformTable = {
   pipeline: field(pipelineText, { doc: 'the pipeline, where it is written with `on_error`' }),
   script: field(anyText, { doc: 'a TypeScript file' }),
   on_error: field(onError, { doc: 'of an event that it fails on' }),
-} satisfies Table;
+} satisfies FieldTable;
 
 /** As it is written: the path of a script is relative to the file's folder. */
-export const transform: Kind<TransformConfig> = {
+export const transform: FieldKind<TransformConfig> = {
   type: 'pipeline, or `{script: FILE, on_error: keep}`',
   schema: {
     anyOf: [
@@ -61,7 +61,7 @@ export const transform: Kind<TransformConfig> = {
   },
 };
 
-function readPipeline(node: YamlNode, key: Key, reading: Reading): string | undefined {
+function readPipeline(node: YamlNode, key: FieldKey, reading: FieldReading): string | undefined {
   if (node.kind !== 'scalar' || typeof node.value !== 'string' || node.value.trim() === '') {
     reading.report(node.at, `\`${key.name}\` is no pipeline`, EXAMPLE);
     return undefined;

@@ -3,11 +3,11 @@ import type { YamlNode } from '../yaml/document.ts';
 import type { Wrong } from '../config-error.ts';
 import { expand, findVariable } from '../yaml/expand.ts';
 import { finish, group } from './field.ts';
-import type { Draft, JsonSchema, Key, Kind, Reading, Table, Values } from './field.ts';
+import type { FieldDrafts, FieldKey, FieldKind, FieldReading, FieldTable, FieldValues, JsonSchema } from './field.ts';
 import { nearest } from '../nearest.ts';
 import { quote } from '../quote.ts';
 import { formatDuration, formatSize, parseDuration, parseSize } from './units.ts';
-import type { Parsed } from './units.ts';
+import type { ParsedQuantity } from './units.ts';
 
 /** The longest text that a key takes, in characters. */
 const MAX_TEXT = 4096;
@@ -21,11 +21,11 @@ export interface TextOptions<V> {
   /** Never shown in messages. The text names another way than a variable's default, which would put the secret into the file. */
   readonly secret?: string;
   /** Turns the text into the value, or reports its fault (`message` follows the quoted value). */
-  parse(text: string, key: Key): { readonly value: V } | Wrong;
+  parse(text: string, key: FieldKey): { readonly value: V } | Wrong;
 }
 
 /** Text of at most 4,096 characters without control characters, variables replaced. */
-export function text<V = string>(options: TextOptions<V>): Kind<V> {
+export function text<V = string>(options: TextOptions<V>): FieldKind<V> {
   return {
     type: options.type ?? 'text',
     schema: { type: 'string', ...options.schema },
@@ -42,7 +42,7 @@ export function text<V = string>(options: TextOptions<V>): Kind<V> {
   };
 }
 
-export const anyText: Kind<string> = text({ parse: (value) => ({ value }) });
+export const anyText: FieldKind<string> = text({ parse: (value) => ({ value }) });
 
 /** Text that a pattern matches; else `message` and `fix` are reported. */
 export function matching(
@@ -50,20 +50,20 @@ export function matching(
   message: string,
   fix: string,
   options: Omit<TextOptions<string>, 'parse'> = {},
-): Kind<string> {
+): FieldKind<string> {
   return text({ ...options, parse: (value) => (pattern.test(value) ? { value } : { message, fix }) });
 }
 
-export function size(min: string, max: string): Kind<number, number, 'Bytes'> {
+export function size(min: string, max: string): FieldKind<number, number, 'Bytes'> {
   return { ...quantity('size', parseSize, formatSize, min, max), unit: 'Bytes' };
 }
 
-export function duration(min: string, max: string): Kind<number, number, 'Ms'> {
+export function duration(min: string, max: string): FieldKind<number, number, 'Ms'> {
   return { ...quantity('duration', parseDuration, formatDuration, min, max), unit: 'Ms' };
 }
 
 /** A duration, or a word for an endless one. */
-export function durationOr(word: string, min: string, max: string): Kind<number, number, 'Ms'> {
+export function durationOr(word: string, min: string, max: string): FieldKind<number, number, 'Ms'> {
   const kind = duration(min, max);
   return {
     ...kind,
@@ -73,7 +73,7 @@ export function durationOr(word: string, min: string, max: string): Kind<number,
   };
 }
 
-export function integer(min: number, max: number): Kind<number> {
+export function integer(min: number, max: number): FieldKind<number> {
   return {
     type: `integer, ${min} to ${max}`,
     schema: { anyOf: [{ type: 'integer', minimum: min, maximum: max }, VARIABLE] },
@@ -92,7 +92,7 @@ export function integer(min: number, max: number): Kind<number> {
   };
 }
 
-export const flag: Kind<boolean> = {
+export const flag: FieldKind<boolean> = {
   type: 'true or false',
   schema: { anyOf: [{ type: 'boolean' }, VARIABLE] },
   read: (node, key, reading) => {
@@ -110,7 +110,7 @@ export const flag: Kind<boolean> = {
 };
 
 /** One of a few words. */
-export function choice<const C extends string>(words: readonly C[]): Kind<C> {
+export function choice<const C extends string>(words: readonly C[]): FieldKind<C> {
   const shown = words.map((word) => `\`${word}\``).join(', ');
   return {
     type: `${words.length === 1 ? '' : 'one of '}${shown}`,
@@ -132,7 +132,7 @@ export function choice<const C extends string>(words: readonly C[]): Kind<C> {
 }
 
 /** True, false, or a word for what lies between. */
-export function flagOr<const W extends string>(word: W): Kind<boolean | W> {
+export function flagOr<const W extends string>(word: W): FieldKind<boolean | W> {
   const kind = choice([word, 'true', 'false']);
   return {
     type: kind.type,
@@ -146,10 +146,10 @@ export function flagOr<const W extends string>(word: W): Kind<boolean | W> {
 }
 
 /** One of a few words, or a mapping with keys of its own. */
-export function wordOrGroup<const C extends string, T extends Table>(
+export function wordOrGroup<const C extends string, T extends FieldTable>(
   words: readonly C[],
   table: T,
-): Kind<C | Values<T>, C | Draft<T>> {
+): FieldKind<C | FieldValues<T>, C | FieldDrafts<T>> {
   const [word, keys] = [choice(words), group(table)];
   return {
     type: `${word.type}, or a mapping of ${Object.keys(table)
@@ -158,15 +158,15 @@ export function wordOrGroup<const C extends string, T extends Table>(
     schema: { anyOf: [word.schema, { type: 'object' }] },
     inner: table,
     read: (node, key, reading) => (node.kind === 'map' ? keys.read(node, key, reading) : word.read(node, key, reading)),
-    finish: (draft: C | Draft<T>) => (typeof draft === 'string' ? draft : finish(table, draft)),
+    finish: (draft: C | FieldDrafts<T>) => (typeof draft === 'string' ? draft : finish(table, draft)),
   };
 }
 
 /** A list; with `filled`, one that must not be empty. Items that are wrong are reported and undefined. */
 export function list<V, D = V>(
-  item: Kind<V, D>,
+  item: FieldKind<V, D>,
   options: { readonly filled: boolean } & ({ readonly example: string } | { readonly fix: string }),
-): Kind<readonly V[], readonly (D | undefined)[]> {
+): FieldKind<readonly V[], readonly (D | undefined)[]> {
   const fix = 'fix' in options ? options.fix : `write a list, such as \`${options.example}\``;
   return {
     type: `list of ${item.type}`,
@@ -191,11 +191,11 @@ export function list<V, D = V>(
 
 function quantity(
   name: string,
-  parse: (text: string) => Parsed,
+  parse: (text: string) => ParsedQuantity,
   format: (value: number) => string,
   min: string,
   max: string,
-): Kind<number> {
+): FieldKind<number> {
   const [low, high] = [bound(parse, min), bound(parse, max)];
   return {
     type: `${name}, ${min} to ${max}`,
@@ -225,13 +225,18 @@ function quantity(
   };
 }
 
-function bound(parse: (text: string) => Parsed, written: string): number {
+function bound(parse: (text: string) => ParsedQuantity, written: string): number {
   const parsed = parse(written);
   if (!parsed.ok) throw new Error(`bad bound ${written}`);
   return parsed.value;
 }
 
-function readText(node: YamlNode, key: Key, reading: Reading, secret: string | undefined): string | undefined {
+function readText(
+  node: YamlNode,
+  key: FieldKey,
+  reading: FieldReading,
+  secret: string | undefined,
+): string | undefined {
   const found = readScalar(node, key, reading, 'text', secret);
   if (found === undefined) return undefined;
   const { value } = found;
@@ -254,8 +259,8 @@ function readText(node: YamlNode, key: Key, reading: Reading, secret: string | u
 /** The scalar with its variables replaced; null, lists and mappings are reported as "must be `wanted`". */
 export function readScalar(
   node: YamlNode,
-  key: Key,
-  reading: Reading,
+  key: FieldKey,
+  reading: FieldReading,
   wanted: string,
   orElse?: string,
 ): { value: string | number | boolean; variables: boolean } | undefined {

@@ -1,5 +1,5 @@
 /** `origin`: what events say of where they are from, in fields that they do not have themselves. */
-import { type Draft, field, group, type Kind, type Table } from './field.ts';
+import { type FieldDrafts, field, group, type FieldKind, type FieldTable } from './field.ts';
 import { choice, list, matching } from './kinds.ts';
 
 const name = matching(/^.{1,200}$/, 'cannot be a field', 'use up to 200 characters');
@@ -9,12 +9,12 @@ const names = {
     example: 'log.file.path',
     doc: 'the field that holds the path under which the file was first matched',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 /** The name of each part that events get. */
-export type Origin = Draft<typeof names>;
+export type OriginNames = FieldDrafts<typeof names>;
 
 const [mapping, parts] = [group(names), list(choice(['host', 'file']), { filled: false, example: '[host, file]' })];
-export const originKind: Kind<Origin> = {
+export const originKind: FieldKind<OriginNames> = {
   type: 'list of `host` and `file`, or a mapping of these to names of fields',
   schema: { anyOf: [parts.schema, { type: 'object' }] },
   inner: names,
@@ -31,7 +31,7 @@ export interface EventPlace {
   readonly file?: string;
 }
 
-export function originFields({ host, file }: Origin = {}, place: EventPlace): Record<string, string> {
+export function originFields({ host, file }: OriginNames = {}, place: EventPlace): Record<string, string> {
   return {
     ...(host === undefined || place.host === undefined ? {} : { [host]: place.host }),
     ...(file === undefined || place.file === undefined ? {} : { [file]: place.file }),

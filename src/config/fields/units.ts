@@ -4,7 +4,7 @@
  */
 
 /** A read quantity, or the fault of the text and how to write it. */
-export type Parsed =
+export type ParsedQuantity =
   | { readonly ok: true; readonly value: number }
   | { readonly ok: false; readonly message: string; readonly fix: string };
 
@@ -30,7 +30,7 @@ const SIZE_FIX = 'write a whole number of bytes, or one with KiB, MiB, GiB, KB, 
 const DURATION_FIX = 'write a whole number with ms, s, m, h or d, such as `30s`';
 
 /** Reads `512`, `64KiB`, `10MB` into bytes. KiB, MiB, GiB count in 1,024, KB, MB, GB in 1,000. */
-export function parseSize(text: string): Parsed {
+export function parseSize(text: string): ParsedQuantity {
   const [, digits, unit] = QUANTITY.exec(text) ?? [];
   if (digits === undefined || unit === undefined) return bad('is not a size', SIZE_FIX);
   const factor = unit === '' ? 1 : SIZE_UNITS.get(unit);
@@ -39,7 +39,7 @@ export function parseSize(text: string): Parsed {
 }
 
 /** Reads `250ms`, `1s`, `5m`, `1h`, `7d` into milliseconds. */
-export function parseDuration(text: string): Parsed {
+export function parseDuration(text: string): ParsedQuantity {
   const [, digits, unit] = QUANTITY.exec(text) ?? [];
   if (digits === undefined || unit === undefined) return bad('is not a duration', DURATION_FIX);
   if (unit === '') return bad('has no unit', `write \`${digits}s\` for seconds or \`${digits}ms\` for milliseconds`);
@@ -91,10 +91,10 @@ function meantDuration(digits: string, unit: string): string | undefined {
   return `write \`${digits}${first === 'milli' ? 'ms' : first}\``;
 }
 
-function bounded(value: number, message: string, fix: string): Parsed {
+function bounded(value: number, message: string, fix: string): ParsedQuantity {
   return Number.isSafeInteger(value) ? { ok: true, value } : bad(message, fix);
 }
 
-function bad(message: string, fix: string): Parsed {
+function bad(message: string, fix: string): ParsedQuantity {
   return { ok: false, message, fix };
 }

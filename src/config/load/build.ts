@@ -4,15 +4,16 @@ import { dirname, resolve } from 'node:path';
 import { originFields } from '../fields/origin.ts';
 import type { sharedFields } from '../../sources/common/source-fields.ts';
 import { addedOf } from '../../sources/common/source-fields.ts';
-import { readsLines, sourceTypeOf } from '../../sources/registry.ts';
+import { readsLines, sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
 import { type Context, withTransform } from '../fields/context.ts';
 import type { Environment } from '../yaml/expand.ts';
 import { finish } from '../fields/field.ts';
-import type { Draft, Values } from '../fields/field.ts';
+import type { FieldDrafts, FieldValues } from '../fields/field.ts';
 import type { TelemetryConfig } from '../common/agent-fields.ts';
-import type { Config, SinkConfig, SourceConfig, TransformConfig } from '../model.ts';
+import type { Config, SinkConfig } from '../model.ts';
+import type { TransformConfig } from '../values.ts';
 import { isLoopback } from '../connect/proxy.ts';
-import { type agentTable, type SinkDraft, type SourceDraft, sourceTables } from '../tables/schema.ts';
+import { type agentTable, type SinkDraft, type AnySourceDraft, sourceTables } from '../tables/schema.ts';
 import { sinkTypeOf } from '../../sinks/registry.ts';
 
 /**
@@ -22,7 +23,7 @@ import { sinkTypeOf } from '../../sinks/registry.ts';
 export function buildConfig(
   { file, hash, written }: Pick<Config, 'file' | 'hash' | 'written'>,
   env: Environment,
-  agent: Values<typeof agentTable>,
+  agent: FieldValues<typeof agentTable>,
   folderOf: (path: string) => string,
   presetTests: Config['presetTests'],
 ): Config {
@@ -43,7 +44,7 @@ export function buildConfig(
   };
 }
 
-function telemetryOf({ listen, page, ...others }: Values<typeof agentTable>['telemetry']): TelemetryConfig {
+function telemetryOf({ listen, page, ...others }: FieldValues<typeof agentTable>['telemetry']): TelemetryConfig {
   return { listen: listen ?? undefined, page: page ?? (listen !== null && isLoopback(listen.host)), ...others };
 }
 
@@ -58,7 +59,7 @@ function withSinks(source: SourceConfig, sinks: readonly SinkConfig[], isAlwaysS
 
 /** The transforms of a configuration that may have problems. */
 export function transformsIn(
-  { sources, sinks, transform }: Draft<typeof agentTable>,
+  { sources, sinks, transform }: FieldDrafts<typeof agentTable>,
   folder: string,
 ): TransformConfig[] {
   const components = [...(sources?.components ?? []), ...(sinks?.components ?? [])];
@@ -86,8 +87,11 @@ function buildSink({ type, id, draft }: SinkDraft, context: Context): SinkConfig
   };
 }
 
-function buildSource({ type, id, draft }: SourceDraft, context: Context): SourceConfig {
-  const values: Values<typeof sharedFields> & { readonly maxEventBytes: number } = finish(sourceTables[type], draft);
+function buildSource({ type, id, draft }: AnySourceDraft, context: Context): SourceConfig {
+  const values: FieldValues<typeof sharedFields> & { readonly maxEventBytes: number } = finish(
+    sourceTables[type],
+    draft,
+  );
   const { hostName } = context;
   const origin = values.origin ?? context.origin;
   const ofOrigin = sourceTypeOf({ type }).readsLines ? {} : originFields(origin, { host: hostName });

@@ -4,11 +4,11 @@ import { LineIndex, type Position } from '../yaml/line-index.ts';
 import { printable } from '../quote.ts';
 
 /** A position, and the file that it is in, as it was named and safe to print. */
-export interface Place extends Position {
+export interface ConfigPosition extends Position {
   readonly file: string;
 }
 
-interface Part {
+interface TextPart {
   readonly file: string;
   readonly base: number;
   readonly text: string;
@@ -18,7 +18,7 @@ interface Part {
 }
 
 export class ConfigTexts {
-  readonly #parts: Part[] = [];
+  readonly #parts: TextPart[] = [];
   readonly #patterns: string[] = [];
 
   constructor(file: string, text: string, mode: number) {
@@ -44,7 +44,7 @@ export class ConfigTexts {
     return [...this.#parts.map(({ file }) => file), ...this.#patterns];
   }
 
-  locate(at: number): Place {
+  locate(at: number): ConfigPosition {
     const { file, base, lines } = this.partAt(at);
     return { file: printable(file), ...lines.locate(at - base) };
   }
@@ -55,7 +55,7 @@ export class ConfigTexts {
   }
 
   /** The file that a place is in. */
-  partAt(at: number): Part {
+  partAt(at: number): TextPart {
     return this.#parts.findLast(({ base }) => base <= at)!;
   }
 

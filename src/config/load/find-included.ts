@@ -3,11 +3,11 @@ import { readdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { MAX_INCLUDED_FILES } from '../limits.ts';
-import type { Report } from '../yaml/document.ts';
+import type { ReportProblem } from '../yaml/document.ts';
 import { quote } from '../quote.ts';
 import { fitsWildcards } from '../../core/text/wildcards.ts';
 
-export interface Pattern {
+export interface IncludePattern {
   readonly text: string;
   /** Its index. */
   readonly at: number;
@@ -16,12 +16,12 @@ export interface Pattern {
 export interface FindOptions {
   /** The configuration's own file, as it was named; patterns are relative to its folder. */
   readonly file: string;
-  readonly report: Report;
-  readonly warn: Report;
+  readonly report: ReportProblem;
+  readonly warn: ReportProblem;
 }
 
 /** Each file once, named as `file` is: those of one pattern in the order of their names. */
-export function findIncluded(patterns: readonly Pattern[], options: FindOptions): string[] {
+export function findIncluded(patterns: readonly IncludePattern[], options: FindOptions): string[] {
   const found = new Map<string, string>();
   for (const pattern of patterns) {
     for (const path of filesOf(pattern, options)) {
@@ -41,7 +41,7 @@ export function findIncluded(patterns: readonly Pattern[], options: FindOptions)
   return [...found.values()];
 }
 
-function filesOf({ text, at }: Pattern, { file, report, warn }: FindOptions): string[] {
+function filesOf({ text, at }: IncludePattern, { file, report, warn }: FindOptions): string[] {
   const path = isAbsolute(text) ? text : join(dirname(file), text);
   const [folder, name] = [dirname(path), basename(path)];
   if (/[*?]/.test(dirname(text))) {

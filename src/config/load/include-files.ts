@@ -1,9 +1,9 @@
 /** `include_config`: files with sources, sinks and tests of their own become parts of the configuration that names them. */
 import { dirname, isAbsolute, join } from 'node:path';
 import { MAX_INCLUDED_BYTES } from '../limits.ts';
-import type { Report, YamlEntry, YamlMap, YamlNode } from '../yaml/document.ts';
-import type { Reading } from '../fields/field.ts';
-import { findIncluded, type Pattern } from './find-included.ts';
+import type { ReportProblem, YamlEntry, YamlMap, YamlNode } from '../yaml/document.ts';
+import type { FieldReading } from '../fields/field.ts';
+import { findIncluded, type IncludePattern } from './find-included.ts';
 import { globOrList } from '../fields/kinds-special.ts';
 import { quote } from '../quote.ts';
 import { type IncludeOptions, readIncludedFile } from './included-file.ts';
@@ -43,15 +43,18 @@ export function includeFiles(root: YamlMap, options: IncludeOptions): YamlMap {
 }
 
 /** Problems of the patterns themselves are reported where the key is read. */
-function patternsOf(node: YamlNode, reading: Reading): Pattern[] {
-  const quiet: Reading = { ...reading, report: () => {}, note: () => {} };
+function patternsOf(node: YamlNode, reading: FieldReading): IncludePattern[] {
+  const quiet: FieldReading = { ...reading, report: () => {}, note: () => {} };
   const nodes = node.kind === 'list' ? node.items : [node];
   return nodes.flatMap((each) =>
-    (globOrList.read(each, { path: KEY, name: KEY }, quiet) ?? []).map((text): Pattern => ({ text, at: each.at })),
+    (globOrList.read(each, { path: KEY, name: KEY }, quiet) ?? []).map((text): IncludePattern => ({
+      text,
+      at: each.at,
+    })),
   );
 }
 
-function isKnown({ key, keyAt }: YamlEntry, report: Report): boolean {
+function isKnown({ key, keyAt }: YamlEntry, report: ReportProblem): boolean {
   if (SECTIONS.includes(key)) return true;
   report(
     keyAt,

@@ -1,8 +1,8 @@
 /** One file of several that make up a configuration: read, refused where other users may change it, and parsed. */
-import type { Problem } from '../config-error.ts';
-import type { Reading } from '../fields/field.ts';
+import type { ConfigProblem } from '../config-error.ts';
+import type { FieldReading } from '../fields/field.ts';
 import { printable } from '../quote.ts';
-import { moveNode, parseYaml, type Report, type YamlEntry } from '../yaml/document.ts';
+import { moveNode, parseYaml, type ReportProblem, type YamlEntry } from '../yaml/document.ts';
 import type { ConfigTexts } from './config-texts.ts';
 import { readTextFile } from './read-text.ts';
 
@@ -10,10 +10,10 @@ export interface IncludeOptions {
   /** The configuration's own file, as it was named. */
   readonly file: string;
   readonly texts: ConfigTexts;
-  readonly reading: Reading;
-  readonly warn: Report;
+  readonly reading: FieldReading;
+  readonly warn: ReportProblem;
   /** A file that cannot be read. */
-  readonly refuse: (problem: Problem) => void;
+  readonly refuse: (problem: ConfigProblem) => void;
 }
 
 /** The fault of permission bits that let others than the owner change a file. */
@@ -42,7 +42,7 @@ export function readIncludedFile(
   return { text: read.text, base, entries: entriesIn(read.text, base, reading.report) };
 }
 
-function entriesIn(text: string, base: number, report: Report): readonly YamlEntry[] {
+function entriesIn(text: string, base: number, report: ReportProblem): readonly YamlEntry[] {
   let isBroken = false;
   const parsed = parseYaml(text, (at, message, fix) => {
     isBroken = true;

@@ -2,16 +2,17 @@
 import { dirname, resolve } from 'node:path';
 import { buildConfig, dataDirOf, transformsIn } from './build.ts';
 import { ConfigError, orderProblems } from '../config-error.ts';
-import type { Problem } from '../config-error.ts';
-import { ConfigTexts, type Place } from './config-texts.ts';
+import type { ConfigProblem } from '../config-error.ts';
+import { ConfigTexts, type ConfigPosition } from './config-texts.ts';
 import { parseYaml } from '../yaml/document.ts';
-import type { Report, YamlMap, YamlNode, YamlScalar } from '../yaml/document.ts';
+import type { ReportProblem, YamlMap, YamlNode, YamlScalar } from '../yaml/document.ts';
 import type { Environment } from '../yaml/expand.ts';
 import { finish, readTable } from '../fields/field.ts';
-import type { Reading } from '../fields/field.ts';
+import type { FieldReading } from '../fields/field.ts';
 import { judgeConfig, reportWrongLevel } from './wrong-level.ts';
 import { includeFiles } from './include-files.ts';
-import type { Config, TransformConfig } from '../model.ts';
+import type { Config } from '../model.ts';
+import type { TransformConfig } from '../values.ts';
 import { expandPresets, NO_PRESETS, type OwnPresets } from '../presets/preset.ts';
 import { type IncludeOptions, writableProblem } from './included-file.ts';
 import { presetTestsOf, readOwnPresets } from './own-presets.ts';
@@ -43,23 +44,23 @@ function configIn({ config, problems }: ReadConfig): Config {
 /** The results for `tailrace check` besides the configuration itself. There are problems exactly when `config` is missing. */
 export interface ReadConfig {
   readonly config: Config | undefined;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
   /** Known for a configuration with problems, too, as long as `data_dir` can be read. */
   readonly dataDir: string | undefined;
   /** Those of its transforms that could be read, whatever else is wrong. */
   readonly transforms: readonly TransformConfig[];
   /** Settings that work but are likely mistakes. */
-  readonly warnings: readonly Problem[];
+  readonly warnings: readonly ConfigProblem[];
   /** Those of `presets.d`. */
   readonly presets: OwnPresets;
   /** Paths of the files that it is read from, and patterns of those that would belong to it; not of scripts. */
   readonly paths: readonly string[];
   /** The place of the value of a path such as `sinks.store.token_file` or `sources.app.include.0`. */
-  locate(path: string): Place;
+  locate(path: string): ConfigPosition;
   /** The place of a character of the text at a path. */
-  locateIn(path: string, index: number): Place;
+  locateIn(path: string, index: number): ConfigPosition;
   /** Problems by file and place, and not more than a person reads. */
-  order(problems: readonly Problem[]): Problem[];
+  order(problems: readonly ConfigProblem[]): ConfigProblem[];
 }
 
 /** Like `loadConfig`, with warnings and places, and nothing thrown. */
@@ -96,11 +97,11 @@ class Loader {
   readonly #file: string;
   readonly #text: string;
   readonly #texts: ConfigTexts;
-  readonly #reading: Reading;
+  readonly #reading: FieldReading;
   readonly #places = new Map<string, { keyAt: number; valueAt: number }>();
   readonly #scalars = new Map<string, YamlScalar>();
-  readonly #problems: Problem[] = [];
-  readonly #warnings: Problem[] = [];
+  readonly #problems: ConfigProblem[] = [];
+  readonly #warnings: ConfigProblem[] = [];
   readonly #told = new Set<string>();
   readonly #given: OwnPresets | undefined;
   #presets: OwnPresets = NO_PRESETS;
@@ -132,13 +133,13 @@ class Loader {
   load(): ReadConfig {
     const config = this.#read();
     const ok = this.#problems.length === 0;
-    const locate = (path: string): Place => this.#texts.locate(this.#place(path).valueAt);
-    const locateIn = (path: string, index: number): Place => {
+    const locate = (path: string): ConfigPosition => this.#texts.locate(this.#place(path).valueAt);
+    const locateIn = (path: string, index: number): ConfigPosition => {
       const text = this.#scalars.get(path);
       return text ? this.#texts.locate(text.at + textPlaces(text.source, String(text.value))(index)) : locate(path);
     };
     const files = this.#texts.order();
-    const order = (problems: readonly Problem[]): Problem[] => orderProblems(problems, files);
+    const order = (problems: readonly ConfigProblem[]): ConfigProblem[] => orderProblems(problems, files);
     const [dataDir, presets, transforms] = [this.#dataDir, this.#presets, this.#transforms];
     const [problems, warnings, { paths }] = [order(this.#problems), order(this.#warnings), this.#texts];
     return {
@@ -245,15 +246,15 @@ class Loader {
   }
 
   /** Each once: a preset of users is read by itself, and in each source that names it. */
-  readonly #report: Report = (at, message, fix) => {
+  readonly #report: ReportProblem = (at, message, fix) => {
     const key = `${at} ${message}`;
     if (!this.#told.has(key)) this.#problems.push(this.#problem(at, message, fix));
     this.#told.add(key);
   };
 
-  readonly #warn: Report = (at, message, fix) => void this.#warnings.push(this.#problem(at, message, fix));
+  readonly #warn: ReportProblem = (at, message, fix) => void this.#warnings.push(this.#problem(at, message, fix));
 
-  #problem(at: number, message: string, fix: string | undefined): Problem {
+  #problem(at: number, message: string, fix: string | undefined): ConfigProblem {
     const place = this.#texts.locate(at);
     // Most messages quote the file; here none can forget to make the quote safe to print.
     return { ...place, message: printable(message), fix: fix && printable(fix) };

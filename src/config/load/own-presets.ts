@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
 import { MAX_INCLUDED_BYTES, MAX_INCLUDED_FILES } from '../limits.ts';
-import { asMap, finish, readTable, type Draft } from '../fields/field.ts';
+import { asMap, finish, readTable, type FieldDrafts } from '../fields/field.ts';
 import { NO_PRESETS, PRESET_NAMES, withPreset, type OwnPresets } from '../presets/preset.ts';
 import { quote } from '../quote.ts';
 import { presetTable } from '../tables/schema.ts';
@@ -13,7 +13,11 @@ import { type IncludeOptions, readIncludedFile } from './included-file.ts';
 
 export interface OwnPresetRows {
   readonly keys: OwnPresets;
-  readonly rows: readonly { readonly name: string; readonly path: string; readonly draft: Draft<typeof presetTable> }[];
+  readonly rows: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly draft: FieldDrafts<typeof presetTable>;
+  }[];
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;

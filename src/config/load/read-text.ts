@@ -25,7 +25,7 @@ export function readTextFile(path: string): TextFile | Unreadable {
     const { mode } = stat(fd);
     return { text: decode(readBounded(fd)), mode };
   } catch (error) {
-    return error instanceof Refusal ? error.reason : { ...top, ...systemProblem(error) };
+    return error instanceof ReadRefusal ? error.reason : { ...top, ...systemProblem(error) };
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
@@ -33,7 +33,7 @@ export function readTextFile(path: string): TextFile | Unreadable {
 
 const top: Position = { line: 1, column: 1 };
 
-class Refusal extends Error {
+class ReadRefusal extends Error {
   readonly reason: Unreadable;
 
   constructor(message: string, fix: string, position: Position = top) {
@@ -44,8 +44,8 @@ class Refusal extends Error {
 
 function stat(fd: number): { mode: number } {
   const found = fstatSync(fd);
-  if (found.isDirectory()) throw new Refusal('is a directory, not a configuration file', 'name a file in it');
-  if (!found.isFile()) throw new Refusal('is not a regular file', 'write the configuration to a file');
+  if (found.isDirectory()) throw new ReadRefusal('is a directory, not a configuration file', 'name a file in it');
+  if (!found.isFile()) throw new ReadRefusal('is not a regular file', 'write the configuration to a file');
   return found;
 }
 
@@ -57,14 +57,14 @@ function readBounded(fd: number): Buffer {
     if (read === 0) return buffer.subarray(0, length);
     length += read;
     if (length > MAX_CONFIG_BYTES)
-      throw new Refusal('is larger than 1 MiB', 'is it a configuration? Name another file');
+      throw new ReadRefusal('is larger than 1 MiB', 'is it a configuration? Name another file');
   }
 }
 
 function decode(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8').replace(/^\uFEFF/, '');
   const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  throw new Refusal(
+  throw new ReadRefusal(
     utf16 ? 'is UTF-16 text' : 'is not valid UTF-8 here',
     'save it as UTF-8',
     utf16 ? top : firstInvalid(bytes),

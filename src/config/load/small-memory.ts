@@ -1,12 +1,12 @@
 /** `memory: small`: sinks share 8 MiB and send two requests at a time, where their own keys say nothing else. */
 import { agentFields } from '../common/agent-fields.ts';
-import type { Reading } from '../fields/field.ts';
+import type { FieldReading } from '../fields/field.ts';
 import { LEAST_SINK_MEMORY_KIB, SMALL_CONCURRENCY, SMALL_MEMORY_KIB } from '../limits.ts';
 import { sinkTables } from '../tables/schema.ts';
 import type { YamlEntry, YamlMap } from '../yaml/document.ts';
 
 /** Adds these keys to each sink, as if they were written where `memory` is. */
-export function expandMemory(root: YamlMap, reading: Reading): YamlMap {
+export function expandMemory(root: YamlMap, reading: FieldReading): YamlMap {
   const memory = entryOf(root, 'memory');
   const sinks = entryOf(root, 'sinks')?.value;
   if (memory === undefined || sinks?.kind !== 'map') return root;

@@ -1,6 +1,6 @@
 /** A configuration as one can write it: every key by its own name and in its own units, with its default where it is absent. */
 import type { JsonValue } from '../../core/block.ts';
-import { defaultNode, type Table } from '../fields/field.ts';
+import { defaultNode, type FieldTable } from '../fields/field.ts';
 import { agentTable, sinkTables, sourceTables } from '../tables/schema.ts';
 import { plainValue, type YamlMap, type YamlNode } from '../yaml/document.ts';
 
@@ -19,7 +19,7 @@ export function writtenOf(root: YamlMap): Written {
   };
 }
 
-function components(root: YamlMap, key: string, tables: Readonly<Record<string, Table>>): Written {
+function components(root: YamlMap, key: string, tables: Readonly<Record<string, FieldTable>>): Written {
   const section = nodeOf(root, key);
   if (section?.kind !== 'map') return {};
   return Object.fromEntries(
@@ -31,7 +31,7 @@ function components(root: YamlMap, key: string, tables: Readonly<Record<string, 
   );
 }
 
-function fill(table: Table, map: YamlMap): Written {
+function fill(table: FieldTable, map: YamlMap): Written {
   return Object.fromEntries(
     Object.entries(table).flatMap(([name, declared]) => {
       const node = nodeOf(map, name) ?? defaultNode(declared, name);

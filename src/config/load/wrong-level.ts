@@ -1,7 +1,7 @@
 /** A line that YAML can read in its place, but that belongs a level higher or deeper: its several problems become one. */
-import { countProblems, type Report, type YamlNode } from '../yaml/document.ts';
+import { countProblems, type ReportProblem, type YamlNode } from '../yaml/document.ts';
 import type { Environment } from '../yaml/expand.ts';
-import { readTable, type Reading } from '../fields/field.ts';
+import { readTable, type FieldReading } from '../fields/field.ts';
 import { MAX_CONFIG_PROBLEMS } from '../limits.ts';
 import { agentTable } from '../tables/schema.ts';
 import { describeMove, findFlatBlock, findWrongIndent } from '../yaml/indentation.ts';
@@ -23,7 +23,7 @@ export function reportWrongLevel(
   root: YamlNode,
   known: number,
   env: Environment,
-  report: Report,
+  report: ReportProblem,
 ): boolean {
   if (root.kind !== 'map') return false;
   const places = placesOfProblems(root, env);
@@ -51,7 +51,7 @@ export function reportWrongLevel(
 
 function placesOfProblems(root: YamlNode, env: Environment): number[] {
   const places: number[] = [];
-  const reading: Reading = {
+  const reading: FieldReading = {
     env,
     leavesSecrets: true,
     report: (at) => void places.push(at),

@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '../../core/block.ts';
 import { PRESETS, type PresetRow } from './rows.ts';
-import { moveNode, parseYaml, plainValue, type Report, type YamlEntry, type YamlMap } from '../yaml/document.ts';
+import { moveNode, parseYaml, plainValue, type ReportProblem, type YamlEntry, type YamlMap } from '../yaml/document.ts';
 import { suggestKey } from '../nearest.ts';
 import { quote } from '../quote.ts';
 
@@ -22,7 +22,7 @@ const FORMAT_KEYS: ReadonlySet<string> = new Set(['format', 'formats', 'regex', 
 const JOIN_KEYS: ReadonlySet<string> = new Set(['multiline', 'group']);
 
 /** The root with the keys of their presets in its sources. A name that no preset has is reported. */
-export function expandPresets(root: YamlMap, own: OwnPresets, report: Report): YamlMap {
+export function expandPresets(root: YamlMap, own: OwnPresets, report: ReportProblem): YamlMap {
   const expand = (source: YamlEntry): YamlEntry =>
     source.value.kind === 'map' ? { ...source, value: withPreset(source.value, own, report) } : source;
   const entries = root.entries.map((entry) =>
@@ -34,7 +34,7 @@ export function expandPresets(root: YamlMap, own: OwnPresets, report: Report): Y
 }
 
 /** The mapping with the keys of its preset; as it is where it has none that is known. */
-export function withPreset(map: YamlMap, own: OwnPresets, report: Report): YamlMap {
+export function withPreset(map: YamlMap, own: OwnPresets, report: ReportProblem): YamlMap {
   const written = new Map(map.entries.map((entry) => [entry.key, entry]));
   const preset = written.get('preset');
   if (preset?.value.kind !== 'scalar') return map;
@@ -60,7 +60,7 @@ function hasAny(written: ReadonlyMap<string, YamlEntry>, keys: ReadonlySet<strin
 }
 
 /** Undefined where no preset has the name. Those of a built-in one are at the place where it is named. */
-function keysOf(name: string, own: OwnPresets, at: number, report: Report): readonly YamlEntry[] | undefined {
+function keysOf(name: string, own: OwnPresets, at: number, report: ReportProblem): readonly YamlEntry[] | undefined {
   const row = own.get(name) ?? builtInKeys(name, at);
   // One that users wrote builds on a built-in one, so that this ends.
   return row && withPreset(row, NO_PRESETS, report).entries.filter(({ key }) => key !== 'preset');

@@ -1,16 +1,20 @@
 /** Addresses that are listened on: each is taken once. */
 import { sourceTypeOf } from '../../sources/registry.ts';
-import type { Draft } from '../fields/field.ts';
+import type { FieldDrafts } from '../fields/field.ts';
 import type { ListenAddress } from '../fields/kinds-listen.ts';
 import type { PathReport } from '../fields/path-report.ts';
-import type { SourceDraft, agentTable } from '../tables/schema.ts';
+import type { AnySourceDraft, agentTable } from '../tables/schema.ts';
 
 interface Taken {
   readonly address: ListenAddress;
   readonly owner: string;
 }
 
-export function checkListeners(agent: Draft<typeof agentTable>, sources: readonly SourceDraft[], at: PathReport): void {
+export function checkListeners(
+  agent: FieldDrafts<typeof agentTable>,
+  sources: readonly AnySourceDraft[],
+  at: PathReport,
+): void {
   const taken: Taken[] = [];
   const telemetry = agent.telemetry?.listen;
   if (telemetry) taken.push({ address: { protocol: 'tcp', ...telemetry }, owner: '`telemetry.listen`' });

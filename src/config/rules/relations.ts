@@ -10,15 +10,15 @@ import { MAX_FIELDS_BYTES } from '../limits.ts';
 import { MAX_FIELDS } from '../../core/limits.ts';
 import type { Section } from '../fields/components.ts';
 import type { Environment } from '../yaml/expand.ts';
-import type { Draft } from '../fields/field.ts';
+import type { FieldDrafts } from '../fields/field.ts';
 import { suggestKey } from '../nearest.ts';
 import type { PathReport } from '../fields/path-report.ts';
 import { quote } from '../quote.ts';
 import { checkListeners } from './relations-listen.ts';
 import { sinkTypeOf } from '../../sinks/registry.ts';
-import type { SinkDraft, SourceDraft, agentTable } from '../tables/schema.ts';
+import type { SinkDraft, AnySourceDraft, agentTable } from '../tables/schema.ts';
 
-export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport, env: Environment): void {
+export function checkRelations(agent: FieldDrafts<typeof agentTable>, at: PathReport, env: Environment): void {
   const { sources, sinks } = agent;
   if (sources && sinks) {
     for (const sink of sinks.components) checkInputs(sink, sources, at);
@@ -32,7 +32,7 @@ export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport, 
   checkFields(agent, sources?.components ?? [], at);
 }
 
-function checkInputs({ path, draft }: SinkDraft, sources: Section<SourceDraft>, at: PathReport): void {
+function checkInputs({ path, draft }: SinkDraft, sources: Section<AnySourceDraft>, at: PathReport): void {
   const seen = new Set<string>();
   for (const [index, input] of (draft.inputs ?? []).entries()) {
     if (input === undefined) continue;
@@ -44,8 +44,8 @@ function checkInputs({ path, draft }: SinkDraft, sources: Section<SourceDraft>, 
 }
 
 function checkTests(
-  { tests }: Draft<typeof agentTable>,
-  sources: Section<SourceDraft>,
+  { tests }: FieldDrafts<typeof agentTable>,
+  sources: Section<AnySourceDraft>,
   sinks: Section<SinkDraft>,
   at: PathReport,
 ): void {
@@ -68,7 +68,7 @@ function checkId(
 }
 
 /** Reported only where the sinks' inputs are all known: an unreadable sink may be the one that takes it. */
-function checkRouting(sources: Section<SourceDraft>, sinks: Section<SinkDraft>, at: PathReport): void {
+function checkRouting(sources: Section<AnySourceDraft>, sinks: Section<SinkDraft>, at: PathReport): void {
   if (sinks.components.length === 0 || sinks.components.length < sinks.ids.size) return;
   if (sinks.components.some(({ draft }) => draft.inputs === undefined)) return;
   const fed = new Set(sinks.components.flatMap(({ draft }) => [...(draft.inputs ?? [])]));
@@ -80,7 +80,7 @@ function checkRouting(sources: Section<SourceDraft>, sinks: Section<SinkDraft>, 
   }
 }
 
-function checkOnlyInputs(sources: readonly SourceDraft[], at: PathReport): void {
+function checkOnlyInputs(sources: readonly AnySourceDraft[], at: PathReport): void {
   const first = new Map<string, string>();
   for (const { type, id, path } of sources) {
     const input = sourceTypeOf({ type }).onlyInput;
@@ -96,7 +96,7 @@ function checkOnlyInputs(sources: readonly SourceDraft[], at: PathReport): void 
   }
 }
 
-function checkFields(agent: Draft<typeof agentTable>, sources: readonly SourceDraft[], at: PathReport): void {
+function checkFields(agent: FieldDrafts<typeof agentTable>, sources: readonly AnySourceDraft[], at: PathReport): void {
   const shared = agent.fields ?? {};
   if (tellTooMany(shared, 'fields', '', at)) return;
   for (const { type, path, draft } of sources) {

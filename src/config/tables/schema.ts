@@ -6,11 +6,11 @@
 import { agentFields } from '../common/agent-fields.ts';
 import { sharedFields } from '../../sources/common/source-fields.ts';
 import { PRESET_FIELDS, SOURCE_TYPES, type SourceTypeName } from '../../sources/registry.ts';
-import { type Components, section } from '../fields/components.ts';
+import { type AnyComponent, section } from '../fields/components.ts';
 import { choice } from '../fields/kinds.ts';
 import { globOrList } from '../fields/kinds-special.ts';
 import { field } from '../fields/field.ts';
-import type { Table } from '../fields/field.ts';
+import type { FieldTable } from '../fields/field.ts';
 import { SINK_TYPES } from '../../sinks/registry.ts';
 import type { commonSinkFields } from '../../sinks/common/sink-type.ts';
 import { presetTestList, testList } from '../common/test-fields.ts';
@@ -23,7 +23,7 @@ export const presetTable = {
     example: "[{input: ['…'], expect: [{message: '…'}]}]",
     doc: 'lines and the events that they become, run by `tailrace test`',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 type SourceTables = {
   readonly [K in SourceTypeName]: ReturnType<typeof typeRow> & (typeof SOURCE_TYPES)[K]['fields'] & typeof sharedFields;
@@ -34,14 +34,14 @@ export const sourceTables = Object.fromEntries(
     { ...typeRow(name, doc), ...fields, ...sharedFields, ...fields },
   ]),
 ) as SourceTables;
-export const sinkTables: Readonly<Record<string, Table & typeof commonSinkFields>> = Object.fromEntries(
+export const sinkTables: Readonly<Record<string, FieldTable & typeof commonSinkFields>> = Object.fromEntries(
   Object.entries(SINK_TYPES).map(([name, { fields }]) => [name, fields]),
 );
-export type SourceDraft = Components<typeof sourceTables>;
-export type SinkDraft = Components<typeof sinkTables>;
+export type AnySourceDraft = AnyComponent<typeof sourceTables>;
+export type SinkDraft = AnyComponent<typeof sinkTables>;
 
 function typeRow(name: string, doc: string) {
-  return { type: field(choice([name]), { required: true, example: name, doc }) } satisfies Table;
+  return { type: field(choice([name]), { required: true, example: name, doc }) } satisfies FieldTable;
 }
 
 export const agentTable = {
@@ -64,4 +64,4 @@ export const agentTable = {
     example: "[{source: app, input: ['…'], expect: [{message: '…'}]}]",
     doc: 'lines and the events that they become, run by `tailrace test`: docs/preview.md',
   }),
-} satisfies Table;
+} satisfies FieldTable;

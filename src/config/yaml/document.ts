@@ -42,7 +42,7 @@ interface YamlList {
 }
 
 /** `fix` is what to write instead. */
-export type Report = (at: number, message: string, fix?: string) => void;
+export type ReportProblem = (at: number, message: string, fix?: string) => void;
 
 const SYNTAX_FIXES: Record<string, string> = {
   RESOURCE_EXHAUSTION: `nest at most ${MAX_CONFIG_DEPTH} levels`,
@@ -61,7 +61,7 @@ export type Judge = (root: YamlNode) => number;
  * The tree of the one document in `text`, or undefined when it is empty or its syntax is broken (then it was reported). `judge` tells the line
  * that is indented wrongly from those beside it.
  */
-export function parseYaml(text: string, report: Report, judge: Judge = () => 0): YamlNode | undefined {
+export function parseYaml(text: string, report: ReportProblem, judge: Judge = () => 0): YamlNode | undefined {
   try {
     let document = readDocument(text);
     let unquoted: UnquotedVariables['ranges'] = [];
@@ -102,7 +102,7 @@ export function countProblems(text: string, judge: Judge): number | undefined {
 }
 
 /** One wrong blank gives several errors, most of them at other lines: reports them as one, at the line to move. */
-function reportIndent(text: string, { errors }: Document.Parsed, report: Report, judge: Judge): boolean {
+function reportIndent(text: string, { errors }: Document.Parsed, report: ReportProblem, judge: Judge): boolean {
   if (!errors.some(({ code }) => FOLLOW_EACH_OTHER.has(code) || code === 'MISSING_CHAR')) return false;
   const first = new LineIndex(text).locate(Math.min(...errors.map(({ pos }) => pos[0]))).line - 1;
   const found = findWrongIndent(text, first, (moved) => countProblems(moved, judge));
@@ -113,7 +113,7 @@ function reportIndent(text: string, { errors }: Document.Parsed, report: Report,
 }
 
 /** Errors of indentation follow from the first one. */
-function reportErrors({ errors }: Document.Parsed, report: Report): void {
+function reportErrors({ errors }: Document.Parsed, report: ReportProblem): void {
   const first = errors.find(({ code }) => FOLLOW_EACH_OTHER.has(code));
   for (const problem of errors)
     if (!FOLLOW_EACH_OTHER.has(problem.code) || problem === first)
@@ -147,11 +147,11 @@ function syntaxMessage(code: string, message: string): string {
 class TreeBuilder {
   readonly #text: string;
   readonly #lines: LineIndex;
-  readonly #report: Report;
+  readonly #report: ReportProblem;
   /** Where a word was read in place of a variable. */
   readonly #unquoted: UnquotedVariables['ranges'];
 
-  constructor(text: string, report: Report, unquoted: UnquotedVariables['ranges']) {
+  constructor(text: string, report: ReportProblem, unquoted: UnquotedVariables['ranges']) {
     this.#text = text;
     this.#unquoted = unquoted;
     this.#lines = new LineIndex(text);

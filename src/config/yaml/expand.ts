@@ -14,7 +14,7 @@ interface ExpandProblem {
   readonly fix: string;
 }
 
-export interface Expanded {
+export interface ExpandedText {
   readonly text: string;
   /** True when a variable stood in the text. */
   readonly variables: boolean;
@@ -25,7 +25,7 @@ const MARK = /\$\$|\$\{([^}]*)(\}?)/g;
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 
 /** `orElse` is what else than to set a variable: a secret has no default, which would put it into the file. */
-export function expand(text: string, env: Environment, orElse?: string): Expanded {
+export function expand(text: string, env: Environment, orElse?: string): ExpandedText {
   const problems: ExpandProblem[] = [];
   let nth = -1;
   let variables = false;

@@ -113,7 +113,7 @@ export function wholeTextTime(text: string, context: TimeContext): EventTime | u
 }
 
 /** The time at a place of a text, from whatever year; undefined without one. */
-export function timeAt(text: string, at: number, context: TimeContext): Found | undefined {
+export function timeAt(text: string, at: number, context: TimeContext): OwnTime | undefined {
   const found = readForm(text, at, context, 'value');
   return found === 'no form' ? undefined : found;
 }
@@ -129,14 +129,14 @@ export function formatEventTime({ second, fraction }: EventTime): string {
   return fraction === '' ? `${whole}Z` : `${whole}.${fraction}Z`;
 }
 
-export interface Found {
+export interface OwnTime {
   readonly time: EventTime;
   /** Behind the time. */
   readonly end: number;
 }
 
 /** A count of s, ms, µs or ns since 1970 at a place of a text. */
-export function countAt(text: string, from: number): Found | undefined {
+export function countAt(text: string, from: number): OwnTime | undefined {
   const [all, whole, more = ''] = matchAt(COUNT, text, from) ?? [];
   if (all === undefined || whole === undefined || /\d/.test(text[from + whole.length] ?? '')) return undefined;
   const tail = whole.length <= 10 ? 0 : whole.length <= 13 ? 3 : whole.length <= 16 ? 6 : 9;
@@ -150,7 +150,7 @@ export function countAt(text: string, from: number): Found | undefined {
 type FormPlace = 'line' | 'value' | 'asked for' | 'slow log';
 
 /** Undefined if a form matches but its time is invalid. */
-function readForm(text: string, from: number, context: TimeContext, place: FormPlace): Found | 'no form' | undefined {
+function readForm(text: string, from: number, context: TimeContext, place: FormPlace): OwnTime | 'no form' | undefined {
   for (const { form, pattern } of FORMS) {
     if (form.behind !== undefined && (place === 'line' || place === 'value')) continue;
     if (form.needs === 'level' && (place === 'value' || place === 'asked for')) continue;
@@ -185,7 +185,13 @@ function wallOf({
 }
 
 /** Reads the parts after the seconds. */
-function finish(text: string, from: number, form: TimeForm, clock: WallTime, context: TimeContext): Found | undefined {
+function finish(
+  text: string,
+  from: number,
+  form: TimeForm,
+  clock: WallTime,
+  context: TimeContext,
+): OwnTime | undefined {
   let end = from;
   const take = (pattern: RegExp): RegExpExecArray | undefined => {
     const match = matchAt(pattern, text, end);

@@ -4,19 +4,19 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useZone } from '../parts/zone-picker.tsx';
 import type { KeptQuery } from './data/api.ts';
 import { Editor } from './editor/editor.tsx';
-import { placeIn, type Problem } from './editor/find-problem.ts';
+import { placeIn, type QueryProblem } from './editor/find-problem.ts';
 import { addToHistory, forgetHistory } from './data/history.ts';
 import { boundsOf, type LinkState, rangeUpTo, readLink, writeLink } from './data/link-state.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { LiveTail } from './live/live-tail.tsx';
-import { addFilter, type Filter } from './data/filters.ts';
+import { addFilter, type FieldFilter } from './data/filters.ts';
 import { datasetOf, quoteName, titleOf } from './data/query-text.ts';
 import { Results } from './results/results-view.tsx';
 import { SavedQueries } from './saved-queries.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { SignIn, useSession } from './sign-in.tsx';
 import { fieldsOf, isEmpty, newestOf, useCatalog } from './data/use-catalog.ts';
-import { type Outcome, useQuery } from './data/use-query.ts';
+import { type QueryOutcome, useQuery } from './data/use-query.ts';
 
 function Page() {
   const session = useSession();
@@ -80,7 +80,7 @@ function Page() {
     const over = newest.ms < boundsOf(range, Date.now())[0] ? rangeUpTo(range, newest.ms) : range;
     open({ query: quoteName(newest.name), range: over, columns: [] }, { isStep: false });
   }, [api, newest]);
-  const filter = (added: Filter) => start(addFilter(query, added), range, link.isLive);
+  const filter = (added: FieldFilter) => start(addFilter(query, added), range, link.isLive);
   return (
     <>
       <header>
@@ -173,7 +173,7 @@ function newestMsOf(info: { readonly numEvents: number; readonly maxTime: string
   return info && info.numEvents > 0 ? Date.parse(info.maxTime) : undefined;
 }
 
-function refusedIn(outcome: Outcome, query: string): Problem | undefined {
+function refusedIn(outcome: QueryOutcome, query: string): QueryProblem | undefined {
   if (outcome.kind !== 'failed' || outcome.query !== query || !outcome.place) return undefined;
   return { message: '', ...placeIn(query, outcome.place.line, outcome.place.column) };
 }

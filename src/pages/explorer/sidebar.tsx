@@ -11,12 +11,12 @@ import {
 } from '../parts/format.ts';
 import { formatCell } from '../parts/show-text.ts';
 import type { DatasetInfo } from '../../client/api-types.ts';
-import type { Api, Field, Value } from './data/api.ts';
+import type { Api, CellValue, EventField } from './data/api.ts';
 import { toQueryRange } from './data/link-state.ts';
-import { fieldText, type Filter } from './data/filters.ts';
+import { fieldText, type FieldFilter } from './data/filters.ts';
 import { quoteName } from './data/query-text.ts';
 import { rowsOf } from './data/results.ts';
-import { type Catalog, fieldsOf } from './data/use-catalog.ts';
+import { type CatalogView, fieldsOf } from './data/use-catalog.ts';
 import { useNameSearch } from '../parts/name-search.tsx';
 
 const MOST_FIELDS = 200;
@@ -27,11 +27,11 @@ const MOST_VALUES = 8;
 
 export interface SidebarProps {
   readonly api: Api | undefined;
-  readonly catalog: Catalog & { readonly refresh: () => void };
+  readonly catalog: CatalogView & { readonly refresh: () => void };
   readonly dataset: string | undefined;
   readonly range: string;
   readonly onDataset: (name: string) => void;
-  readonly onFilter: (filter: Filter) => void;
+  readonly onFilter: (filter: FieldFilter) => void;
 }
 
 export function Sidebar({ api, catalog, dataset, range, onDataset, onFilter }: SidebarProps) {
@@ -92,7 +92,7 @@ function DatasetFacts({ info }: { readonly info: DatasetInfo | undefined }) {
 interface FieldsProps extends Pick<SidebarProps, 'range' | 'onFilter'> {
   readonly api: Api;
   readonly dataset: string;
-  readonly fields: readonly Field[];
+  readonly fields: readonly EventField[];
 }
 
 function Fields({ api, dataset, fields, range, onFilter }: FieldsProps) {
@@ -119,12 +119,12 @@ function Fields({ api, dataset, fields, range, onFilter }: FieldsProps) {
 }
 
 interface FieldItemProps extends Omit<FieldsProps, 'fields'> {
-  readonly field: Field;
+  readonly field: EventField;
 }
 
 function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
   const [isOpen, setOpen] = useState(false);
-  const [values, setValues] = useState<readonly (readonly [value: Value, count: number])[] | undefined>();
+  const [values, setValues] = useState<readonly (readonly [value: CellValue, count: number])[] | undefined>();
   const [problem, setProblem] = useState('');
   const { name, type } = field;
   useEffect(() => {

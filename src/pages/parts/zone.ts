@@ -1,23 +1,23 @@
 /** The one zone that a page shows times in: the reader's own, or UTC. The choice is the reader's, kept in the browser; no link changes it. */
 
-export type Zone = 'local' | 'UTC';
+export type ShownZone = 'local' | 'UTC';
 
 const KEPT = 'tailrace-zone';
 /** As a text of the same form in every zone: `2026-01-15 03:19:30`. */
-const formats: Partial<Record<Zone, Intl.DateTimeFormat>> = {};
+const formats: Partial<Record<ShownZone, Intl.DateTimeFormat>> = {};
 
-let zone: Zone = localStorage.getItem(KEPT) === 'UTC' ? 'UTC' : 'local';
+let zone: ShownZone = localStorage.getItem(KEPT) === 'UTC' ? 'UTC' : 'local';
 
-export const currentZone = (): Zone => zone;
+export const currentZone = (): ShownZone => zone;
 
-export function keepZone(next: Zone): void {
+export function keepZone(next: ShownZone): void {
   zone = next;
   if (next === 'local') localStorage.removeItem(KEPT);
   else localStorage.setItem(KEPT, next);
 }
 
 /** As the tz database has it. */
-export function zoneName(of: Zone = zone): string {
+export function zoneName(of: ShownZone = zone): string {
   return of === 'UTC' ? 'UTC' : new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 

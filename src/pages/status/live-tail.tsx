@@ -9,7 +9,7 @@ const MOST_CHARACTERS = 2000;
 const PAUSE_MS = 250;
 const RETRY_MS = 2000;
 
-interface Tail {
+interface TailedLines {
   /** Newest first. */
   readonly lines: readonly { readonly number: number; readonly text: string }[];
   readonly looked: number;
@@ -18,7 +18,7 @@ interface Tail {
   readonly problem: string;
 }
 
-const EMPTY: Tail = { lines: [], looked: 0, accepted: 0, problem: '' };
+const EMPTY: TailedLines = { lines: [], looked: 0, accepted: 0, problem: '' };
 
 export function LiveTail({ sources }: { readonly sources: readonly string[] }) {
   const [isOpen, setOpen] = useState(false);
@@ -66,7 +66,11 @@ function Lines({ source }: { readonly source: string }) {
   );
 }
 
-async function follow(source: string, signal: AbortSignal, set: (change: (tail: Tail) => Tail) => void): Promise<void> {
+async function follow(
+  source: string,
+  signal: AbortSignal,
+  set: (change: (tail: TailedLines) => TailedLines) => void,
+): Promise<void> {
   let from: number | undefined;
   let number = 0;
   while (!signal.aborted) {

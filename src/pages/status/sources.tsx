@@ -1,5 +1,5 @@
 /** Where events come from: each source's rate, lag and files, and what it waits for. */
-import type { Waiting } from '../../telemetry/observed.ts';
+import type { SourceWait } from '../../telemetry/observed.ts';
 import { columnsOf, type NumberColumn, SOURCE_STATS } from '../../telemetry/stats.ts';
 import type { SourceStatus } from '../../telemetry/status.ts';
 import { formatBytes, formatCount, formatDuration, formatShort } from '../parts/format.ts';
@@ -31,7 +31,7 @@ export function Sources({ status, rates }: SectionProps) {
 }
 
 /** A service that takes nothing is not slow. */
-function describeWait({ reason, failure }: Waiting): string {
+function describeWait({ reason, failure }: SourceWait): string {
   if (failure === undefined) return WAITS[reason];
   return reason === 'service_behind' ? `the service takes nothing now: ${failure}` : `${WAITS[reason]}; ${failure}`;
 }

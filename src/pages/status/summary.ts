@@ -2,7 +2,7 @@
 import { formatBytes, formatDuration, formatMany, formatTime } from '../parts/format.ts';
 import type { AgentView } from './use-agent.ts';
 
-export interface Summary {
+export interface StatusSummary {
   readonly level: 'good' | 'warn' | 'bad' | 'idle';
   readonly title: string;
   readonly details: readonly string[];
@@ -15,7 +15,7 @@ const TROUBLE = {
   blocked: 'holds batches back: no dead letter can be kept',
 } as const;
 
-export function summarize({ status, goneSince, isLoading }: AgentView): Summary {
+export function summarize({ status, goneSince, isLoading }: AgentView): StatusSummary {
   if (isLoading) return { level: 'idle', title: 'Asking the agent …', details: [] };
   if (goneSince !== undefined) {
     const last = status ? [`Its last answer came at ${formatTime(goneSince)}; what stands below is from then.`] : [];

@@ -1,15 +1,15 @@
 /** The charsets of the configuration as encodings. Legacy ones are read by iconv-lite, which enters here and is loaded for them alone. */
 import { hasLongCharacters } from '../../config/fields/charsets.ts';
-import { asciiLines, type Encoding, utf16be, utf16le, utf8 } from './encoding.ts';
+import { asciiLines, type TextEncoding, utf16be, utf16le, utf8 } from './encoding.ts';
 
-const BUILT_IN: ReadonlyMap<string, Encoding> = new Map([utf8, utf16le, utf16be].map((each) => [each.name, each]));
+const BUILT_IN: ReadonlyMap<string, TextEncoding> = new Map([utf8, utf16le, utf16be].map((each) => [each.name, each]));
 /** How far back to search for a place where no character of several bytes is torn. */
 const LOOK_BACK_BYTES = 1024;
 /** The longest character of those charsets. */
 const LONGEST_CHARACTER_BYTES = 4;
 
 /** `name` is one of config/fields/charsets. */
-export async function loadEncoding(name: string): Promise<Encoding> {
+export async function loadEncoding(name: string): Promise<TextEncoding> {
   const builtIn = BUILT_IN.get(name);
   if (builtIn) return builtIn;
   const { default: iconv } = await import('iconv-lite');

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-export interface Encoding {
+export interface TextEncoding {
   readonly name: string;
   /** Bytes of a code unit. Positions given to the functions below are at the start of one. */
   readonly unitBytes: 1 | 2;
@@ -45,7 +45,7 @@ export const asciiLines = {
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-export const utf8: Encoding = {
+export const utf8: TextEncoding = {
   ...asciiLines,
   name: 'utf-8',
   textBytes: (bytes) => (isUtf8(bytes) ? bytes.length : Buffer.byteLength(decoder.decode(bytes))),
@@ -54,22 +54,22 @@ export const utf8: Encoding = {
   decode: (bytes) => decoder.decode(bytes),
 };
 
-export const utf16le: Encoding = utf16('utf-16le', Buffer.of(LF, 0), 1, (bytes) => bytes.toString('utf16le'));
-export const utf16be: Encoding = utf16('utf-16be', Buffer.of(0, LF), 0, (bytes) =>
+export const utf16le: TextEncoding = utf16('utf-16le', Buffer.of(LF, 0), 1, (bytes) => bytes.toString('utf16le'));
+export const utf16be: TextEncoding = utf16('utf-16be', Buffer.of(0, LF), 0, (bytes) =>
   Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2)))
     .swap16()
     .toString('utf16le'),
 );
 
 /** Bytes at the beginning of a stream that name its encoding. */
-export const BYTE_ORDER_MARKS: readonly { readonly bytes: Buffer; readonly encoding: Encoding }[] = [
+export const BYTE_ORDER_MARKS: readonly { readonly bytes: Buffer; readonly encoding: TextEncoding }[] = [
   { bytes: Buffer.of(0xef, 0xbb, 0xbf), encoding: utf8 },
   { bytes: Buffer.of(0xff, 0xfe), encoding: utf16le },
   { bytes: Buffer.of(0xfe, 0xff), encoding: utf16be },
 ];
 
 /** `high`: which byte of a unit is the high one. */
-function utf16(name: string, newline: Buffer, high: 0 | 1, decodeUnits: (bytes: Buffer) => string): Encoding {
+function utf16(name: string, newline: Buffer, high: 0 | 1, decodeUnits: (bytes: Buffer) => string): TextEncoding {
   const isUnit = (bytes: Buffer, end: number, unit: number): boolean =>
     bytes[end - 2 + high] === 0 && bytes[end - 1 - high] === unit;
   /** The low byte `at` is one of a unit that begins at an even place, and whose high byte is there and 0. */
@@ -142,7 +142,7 @@ function utf8UnfinishedBytes(bytes: Buffer, from: number, to: number): number {
 }
 
 /** UTF-16 that text without a byte order mark is likely in: of its first characters nearly all have a NUL for their other byte. */
-export function guessUtf16(head: Buffer): Encoding | undefined {
+export function guessUtf16(head: Buffer): TextEncoding | undefined {
   const pairs = Math.floor(Math.min(head.length, 64) / 2);
   if (pairs < 4) return undefined;
   let low = 0;

@@ -1,5 +1,5 @@
 /** Cuts text to a number of bytes as UTF-8. */
-import type { Encoding } from '../text/encoding.ts';
+import type { TextEncoding } from '../text/encoding.ts';
 
 /** Bytes that are measured at a time, towards the end in ever smaller steps. */
 const MEASURED_BYTES = 64 * 1024;
@@ -9,7 +9,7 @@ const MEASURED_BYTES = 64 * 1024;
  * `start`. Not after a CR either, which would be taken for a part of a line's ending. Depends on nothing but those bytes.
  */
 export function cutToText(
-  encoding: Encoding,
+  encoding: TextEncoding,
   bytes: Buffer,
   start: number,
   limit: number,
@@ -21,7 +21,7 @@ export function cutToText(
   return cut > start ? cut : start + unitBytes;
 }
 
-function longestCut(encoding: Encoding, bytes: Buffer, start: number, maxTextBytes: number): number {
+function longestCut(encoding: TextEncoding, bytes: Buffer, start: number, maxTextBytes: number): number {
   const whole = encoding.cut(bytes, start, bytes.length);
   if (encoding.textBytes(bytes.subarray(start, whole)) <= maxTextBytes) return whole;
   let at = start;

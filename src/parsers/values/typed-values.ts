@@ -2,13 +2,13 @@
 import type { JsonValue } from '../../core/block.ts';
 import { isRawNumber, parseExactly, rawNumber } from '../../json/numbers.ts';
 import type { EventFields } from './fields.ts';
-import { placeOf } from './place.ts';
+import { placeOf } from './field-location.ts';
 import { unescapeBytes } from './quoted.ts';
 
 export type ValueType = 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text' | 'escaped';
 
 /** RFC 3339 of a time, undefined if it is invalid. */
-export type ReadTime = (text: string, readAtMs: number) => string | undefined;
+export type ParseTime = (text: string, readAtMs: number) => string | undefined;
 
 const INTEGER = /^([+-]?)0*(\d{1,19})$/;
 const FLOAT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -37,7 +37,7 @@ const BOOLS: ReadonlyMap<string, boolean> = new Map(
 export function convertTypes(
   event: EventFields,
   types: readonly (readonly [name: string, type: ValueType])[],
-  readTime: ReadTime,
+  readTime: ParseTime,
   readAtMs: number,
   changed?: (readonly string[])[],
 ): number {
@@ -58,7 +58,7 @@ export function convertTypes(
   return failures;
 }
 
-function convert(value: JsonValue, type: ValueType, readTime: ReadTime, readAtMs: number): JsonValue | undefined {
+function convert(value: JsonValue, type: ValueType, readTime: ParseTime, readAtMs: number): JsonValue | undefined {
   if (type === 'text' || value === null) return value;
   const number = typeof value === 'number' ? String(value) : isRawNumber(value) ? value.rawJSON : undefined;
   if (number !== undefined) return convertNumber(value, number, type, readTime, readAtMs);
@@ -84,7 +84,7 @@ function convertNumber(
   value: JsonValue,
   text: string,
   type: ValueType,
-  readTime: ReadTime,
+  readTime: ParseTime,
   readAtMs: number,
 ): JsonValue | undefined {
   if (type === 'datetime') return readTime(text, readAtMs);

@@ -3,6 +3,7 @@
  * from the environment. If it fails before it has printed them, the next start creates them.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Environment } from '../../config/yaml/expand.ts';
 import { ApiError, forbidden } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
 import {
@@ -54,8 +55,6 @@ export type Auth = ReturnType<typeof openAuth>;
 
 /** Set while the first tokens have not been printed. */
 const TOKENS_DUE = 'tokens_due';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `env` may give the `TOKEN_VARIABLES` and `TAILRACE_ORG_ID`; with `personalIngest` personal tokens may ingest. */
 export function openAuth(metadata: Metadata, env: Environment, now: Date, personalIngest = false) {

@@ -1,5 +1,5 @@
 /** The fields that transforms hide, or keep where others go, by name. */
-import type { TransformConfig } from '../../config/model.ts';
+import type { TransformConfig } from '../../config/values.ts';
 import { callsIn, matchesPattern, type NamePattern, type QueryStage } from '../../language/plan/tree.ts';
 import { readTransform } from '../../language/text/transform-text.ts';
 import { EACH } from '../../language/syntax/tree.ts';

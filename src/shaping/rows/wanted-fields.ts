@@ -2,7 +2,7 @@
  * The fields of events that transforms count on: those that `where` compares, and those that a step hides or removes. A misspelt name is no
  * mistake to the compiler, which knows no events.
  */
-import type { TransformConfig } from '../../config/model.ts';
+import type { TransformConfig } from '../../config/values.ts';
 import type { Node, QueryStage } from '../../language/plan/tree.ts';
 import { readTransform } from '../../language/text/transform-text.ts';
 import { topLevelNames } from './values/paths.ts';

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { batchOf, bufferField, LOCAL_RETRY } from '../../config/common/sink-fields.ts';
 import type { Context } from '../../config/fields/context.ts';
-import { field, group, type Table, type Values } from '../../config/fields/field.ts';
+import { field, group, type FieldTable, type FieldValues } from '../../config/fields/field.ts';
 import { anyText, choice, duration, size } from '../../config/fields/kinds.ts';
 import { datasetName } from '../../config/fields/kinds-special.ts';
 import { commonSinkFields, type SinkType, sinkType } from '../common/sink-type.ts';
@@ -43,12 +43,12 @@ const fields = {
     doc: 'when a file is written; also at 1MiB before compression, or half of buffer.max_memory where that is less',
   }),
   buffer: bufferField('what holds events until they are on disk'),
-} satisfies Table;
+} satisfies FieldTable;
 
 export const archiveSink: SinkType = sinkType({
   fields,
   exampleId: 'keep',
-  derive: ({ path: written, batch, type: _type, ...values }: Values<typeof fields>, { folder }: Context) => {
+  derive: ({ path: written, batch, type: _type, ...values }: FieldValues<typeof fields>, { folder }: Context) => {
     const path = resolve(folder, written);
     return {
       ...values,

@@ -1,7 +1,7 @@
 /** Compares an archive with its manifests, and these with the agent's ledger, for `tailrace audit`. Reads every file; writes nothing. */
 import { basename, join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
-import type { Fault, LedgerBatch, Proof } from '../common/proof.ts';
+import type { LedgerBatch, Proof, ProofFault } from '../common/proof.ts';
 import { MAX_NAMED_FAULTS } from './reading/limits.ts';
 import { listHours } from './reading/folders.ts';
 import { hourPath, keyOf, MANIFEST, timeOf } from './reading/names.ts';
@@ -12,7 +12,7 @@ export async function proveArchive(root: string, ledger: readonly LedgerBatch[])
   const batches = new Map(ledger.map((batch) => [`${batch.dataset}/${batch.key}`, batch]));
   const held = { batches: 0, events: 0, bytes: 0 };
   const count = { listed: 0, unlisted: 0, unfinished: 0 };
-  const faults: Fault[] = [];
+  const faults: ProofFault[] = [];
   let faultCount = 0;
   const fault = (path: string, why: string, key = keyOf(basename(path))): void => {
     faultCount += 1;

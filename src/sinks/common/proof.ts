@@ -20,7 +20,7 @@ interface Counts {
 /** The sink's configuration had them removed; `until`: the newest hour of theirs. */
 export type RemovedBatches = Counts & { readonly hours: number; readonly until: string };
 
-export interface Fault {
+export interface ProofFault {
   readonly path: string;
   /** Of the batch, where it is known. */
   readonly key?: string;
@@ -37,6 +37,6 @@ export interface Proof {
   /** By the key of the configuration. */
   readonly removed: Readonly<Record<string, RemovedBatches>>;
   /** Missing and damaged batches: the first of `fault_count`. */
-  readonly faults: readonly Fault[];
+  readonly faults: readonly ProofFault[];
   readonly fault_count: number;
 }

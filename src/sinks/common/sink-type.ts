@@ -1,6 +1,6 @@
 /** What a type of sink brings. A line in registry.ts makes it known to configuration, checks, agent, metrics and documentation. */
 import type { Context } from '../../config/fields/context.ts';
-import { type Draft, field, type Table, type Values } from '../../config/fields/field.ts';
+import { type FieldDrafts, field, type FieldTable, type FieldValues } from '../../config/fields/field.ts';
 import { anyText, list } from '../../config/fields/kinds.ts';
 import { transform } from '../../config/fields/kinds-transform.ts';
 import type { Finding } from '../../config/findings.ts';
@@ -24,9 +24,9 @@ export const commonSinkFields = {
     example: '{script: ./shape.ts}',
     doc: 'shapes the events that go to this sink, after those of the source and of all',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
-type CommonFields = Table & typeof commonSinkFields;
+type CommonFields = FieldTable & typeof commonSinkFields;
 
 /** Of any type, what the agent knows of it; `Own` are its own settings. */
 export interface SinkType<Fields extends CommonFields = typeof commonSinkFields, Own extends object = object> {
@@ -35,7 +35,10 @@ export interface SinkType<Fields extends CommonFields = typeof commonSinkFields,
   /** The id that config.example.yaml gives it. */
   readonly exampleId: string;
   /** What the keys come to: paths absolute, defaults that depend on other keys filled in. Only where no key has a problem. */
-  derive(values: Values<Fields>, context: Context): Own & SinkSettings & Pick<SinkConfig, 'secretFiles' | 'ownFolder'>;
+  derive(
+    values: FieldValues<Fields>,
+    context: Context,
+  ): Own & SinkSettings & Pick<SinkConfig, 'secretFiles' | 'ownFolder'>;
   /** Its entry in `sinks`, with comments, where it ships to a service: `tailrace init` and `demo` write it. */
   propose?(to: ServiceAddress): readonly string[];
   /** Its entry on one line, where it is for events that are only looked at. */
@@ -47,7 +50,7 @@ export interface SinkType<Fields extends CommonFields = typeof commonSinkFields,
   /** The metrics that its answers bring (`Facts` in core/sink), by what they count. */
   readonly facts?: FactTable;
   /** The rules between its keys, in a draft that may have problems; a sink's own path begins each path. */
-  checkKeys?(draft: Draft<Fields>, path: string, at: PathReport, env: Environment): void;
+  checkKeys?(draft: FieldDrafts<Fields>, path: string, at: PathReport, env: Environment): void;
   /** What `tailrace check` finds on this machine. */
   check?(config: Own & SinkConfig): Finding[];
   /** What `tailrace check --online` finds. `datasets`: those that it gets events for, with the path where each is named. */

@@ -1,5 +1,5 @@
 /** The `console` sink: its keys, and what they come to. */
-import { field, type Table, type Values } from '../../config/fields/field.ts';
+import { field, type FieldTable, type FieldValues } from '../../config/fields/field.ts';
 import { choice } from '../../config/fields/kinds.ts';
 import { batchOf, bufferField, LOCAL_RETRY, type SinkSettings } from '../../config/common/sink-fields.ts';
 import { commonSinkFields, type SinkType, sinkType } from '../common/sink-type.ts';
@@ -18,12 +18,12 @@ const fields = {
   }),
   transform: commonSinkFields.transform,
   buffer: bufferField('what holds events until standard output has taken them'),
-} satisfies Table;
+} satisfies FieldTable;
 
 export const consoleSink: SinkType = sinkType({
   fields,
   exampleId: 'screen',
-  derive: ({ style, buffer }: Values<typeof fields>) => ({ style, ...settingsOf(buffer) }),
+  derive: ({ style, buffer }: FieldValues<typeof fields>) => ({ style, ...settingsOf(buffer) }),
   trial: '{type: console, buffer: {max_memory: 4MiB}}',
   create: (config, clock) => createConsoleSink(config, clock),
 });

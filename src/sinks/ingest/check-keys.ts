@@ -4,7 +4,7 @@
  */
 import { parseProxy, proxyVariableFor } from '../../config/connect/proxy.ts';
 import { checkZone } from '../../config/fields/check-zone.ts';
-import type { Draft } from '../../config/fields/field.ts';
+import type { FieldDrafts } from '../../config/fields/field.ts';
 import type { PathReport } from '../../config/fields/path-report.ts';
 import { formatDuration, formatSize } from '../../config/fields/units.ts';
 import { MAX_LABELS_BYTES } from '../../config/limits.ts';
@@ -14,7 +14,7 @@ import { MAX_CSV_COLUMNS } from '../../core/limits.ts';
 import { defaultBatchBytes, divideMemory, memoryFor } from '../../core/sink-memory.ts';
 import type { ingestFields } from './fields.ts';
 
-type IngestDraft = Draft<typeof ingestFields>;
+type IngestDraft = FieldDrafts<typeof ingestFields>;
 
 export function checkKeys(draft: IngestDraft, path: string, at: PathReport, env: Environment): void {
   checkLimits(draft, path, at);

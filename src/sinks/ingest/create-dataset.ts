@@ -3,12 +3,12 @@ import type { Clock } from '../../core/time/clock.ts';
 import { CREATE_DATASET_PAUSE_MS } from './limits.ts';
 import type { Outcome } from '../../core/sink.ts';
 import { describeAnswer } from '../../client/answer.ts';
-import type { Answer } from '../../client/classify.ts';
+import type { HttpOutcome } from '../../client/classify.ts';
 
 export interface CreatorOptions {
   readonly clock: Clock;
   /** Posts `{name}` to the datasets' address. */
-  post(body: Uint8Array, secret: string | undefined, signal: AbortSignal): Promise<Answer>;
+  post(body: Uint8Array, secret: string | undefined, signal: AbortSignal): Promise<HttpOutcome>;
 }
 
 /** The request that was answered with a 404. */
@@ -79,7 +79,7 @@ export class DatasetCreator {
 }
 
 /** 409: another client was faster. */
-function problemOf(answer: Answer): string | undefined {
+function problemOf(answer: HttpOutcome): string | undefined {
   if (answer.kind === 'failure') return `${answer.message} (${answer.code || 'no code'})`;
   return (answer.status >= 200 && answer.status < 300) || answer.status === 409
     ? undefined

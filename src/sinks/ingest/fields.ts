@@ -1,5 +1,5 @@
 /** The keys of an ingest sink. */
-import { field, group, type Table } from '../../config/fields/field.ts';
+import { field, group, type FieldTable } from '../../config/fields/field.ts';
 import { anyText, choice, duration, flag, list } from '../../config/fields/kinds.ts';
 import {
   baseUrl,
@@ -28,11 +28,11 @@ const csvTable = {
     default: 'line',
     doc: 'where the columns are named: in the first line, or in the CSV-fields header of the request',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 const jsonTable = {
   envelope: field(flag, { default: 'false', doc: 'sends {time, data, labels} objects instead of the events alone' }),
-} satisfies Table;
+} satisfies FieldTable;
 
 const tlsTable = {
   ca: field(anyText, {
@@ -42,7 +42,7 @@ const tlsTable = {
   }),
   cert: field(anyText, { example: 'client.crt', doc: 'client certificate, with the chain behind it' }),
   key: field(anyText, { example: 'client.key', doc: 'its private key, not encrypted' }),
-} satisfies Table;
+} satisfies FieldTable;
 
 export const ingestFields = {
   type: field(choice(['ingest']), {
@@ -105,4 +105,4 @@ export const ingestFields = {
   }),
   retry: sinkFields.retry,
   buffer: sinkFields.buffer,
-} satisfies Table;
+} satisfies FieldTable;

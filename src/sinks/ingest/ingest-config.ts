@@ -1,7 +1,7 @@
 /** What the keys of an ingest sink come to. */
 import { parseProxy, proxyVariableFor } from '../../config/connect/proxy.ts';
 import { type Context, credentialPath } from '../../config/fields/context.ts';
-import type { Values } from '../../config/fields/field.ts';
+import type { FieldValues } from '../../config/fields/field.ts';
 import { batchOf } from '../../config/common/sink-fields.ts';
 import type { SinkConfig } from '../../config/model.ts';
 import type { Secret } from '../../config/values.ts';
@@ -11,7 +11,7 @@ import type { ingestFields } from './fields.ts';
 export type IngestSinkConfig = SinkConfig & Omit<ReturnType<typeof deriveIngest>, keyof SinkConfig>;
 
 /** `url` is where events go, `apiUrl` where everything else does; each may have a proxy, whose address may hold a user and password. */
-export function deriveIngest(values: Values<typeof ingestFields>, context: Context) {
+export function deriveIngest(values: FieldValues<typeof ingestFields>, context: Context) {
   const { batch, csv, tls, token, tokenFile, edgeUrl, ...others } = values;
   const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
   const proxyOf = (address: string) => values.proxy ?? environmentProxy(address, context.env);

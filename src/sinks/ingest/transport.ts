@@ -12,13 +12,13 @@ import { messageOf, TailraceError } from '../../core/errors.ts';
 import { MAX_CONNECT_MS } from '../../core/limits.ts';
 import { IDLE_CONNECTION_MS, MAX_ANSWER_BYTES, MAX_CONNECTION_AGE_MS, MAX_IDLE_CONNECTION_MS } from './limits.ts';
 import type { Log } from '../../core/log.ts';
-import type { Answer } from '../../client/classify.ts';
+import type { HttpOutcome } from '../../client/classify.ts';
 import { flattenHeaders, unpack } from '../../client/answer.ts';
 import { describeFailure } from '../../client/failure.ts';
-import { Connections } from './http/connections.ts';
+import { ConnectionPool } from './http/connections.ts';
 import type { DispatchController, DispatchHandler, Dispatcher } from './http/dispatcher.ts';
 
-export interface Request {
+export interface IngestRequest {
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export interface Request {
 }
 
 export interface Exchanged {
-  readonly answer: Answer;
+  readonly answer: HttpOutcome;
   /** False when no connection took the request. */
   readonly started: boolean;
   /** No answer came, and the service may have the whole request. */
@@ -73,7 +73,7 @@ export class Transport {
   }
 
   /** Posts once. Rejects only when `signal` aborts. */
-  async post(request: Omit<Request, 'origin'>, signal: AbortSignal): Promise<Exchanged> {
+  async post(request: Omit<IngestRequest, 'origin'>, signal: AbortSignal): Promise<Exchanged> {
     let generation: Generation;
     try {
       generation = await this.#ensure();
@@ -129,7 +129,7 @@ export class Transport {
     const secureContext = this.#isTls ? this.#secureContext(stamp) : undefined;
     const connectTimeout = Math.min(timeoutMs, MAX_CONNECT_MS);
     if (proxy === undefined)
-      return new Connections({
+      return new ConnectionPool({
         origin: this.#origin,
         connections,
         connectTimeoutMs: connectTimeout,
@@ -220,7 +220,7 @@ export class Transport {
 /** Posts the request over a dispatcher. Rejects only when `signal` aborts; every failure is an answer of its own. */
 export function exchange(
   dispatcher: Dispatcher,
-  request: Request,
+  request: IngestRequest,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Exchanged> {
@@ -237,7 +237,7 @@ export function exchange(
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
     };
-    const answer = (given: Answer): void => {
+    const answer = (given: HttpOutcome): void => {
       end();
       const mayBeStored = given.kind === 'failure' && controller !== undefined && controller.isSent !== false;
       resolve({ answer: given, started: controller !== undefined, mayBeStored });

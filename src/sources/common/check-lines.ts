@@ -1,5 +1,5 @@
 /** The rules between the keys that say how lines become events. */
-import type { Draft } from '../../config/fields/field.ts';
+import type { FieldDrafts } from '../../config/fields/field.ts';
 import type { PathReport } from '../../config/fields/path-report.ts';
 import { formatSize } from '../../config/fields/units.ts';
 import { checkZone } from '../../config/fields/check-zone.ts';
@@ -35,7 +35,7 @@ export function checkLineSource(source: LineDraft, at: PathReport): void {
 const PLAIN_FORMATS: ReadonlySet<string> = new Set(['auto', 'text', 'json']);
 
 /** What events of a parser get beside their own fields. */
-export function parserFields({ format = 'auto', formats, parse_json }: Draft<LineTable>): readonly string[] {
+export function parserFields({ format = 'auto', formats, parse_json }: FieldDrafts<LineTable>): readonly string[] {
   return formats !== undefined || parse_json === true || !PLAIN_FORMATS.has(format) ? ['host', 'file'] : [];
 }
 

@@ -1,5 +1,5 @@
 /** The keys of sources that read lines: how those become events. */
-import { field, group, type Table, type Values } from '../../config/fields/field.ts';
+import { field, group, type FieldTable, type FieldValues } from '../../config/fields/field.ts';
 import { anyText, choice, duration, flag, integer, list, size, wordOrGroup } from '../../config/fields/kinds.ts';
 import { charset, delimiter, pattern, presetName } from '../../config/fields/kinds-lines.ts';
 import { columnName, timezone } from '../../config/fields/kinds-special.ts';
@@ -35,7 +35,7 @@ const multilineTable = {
     example: '256KiB',
     doc: 'of one event; the next line begins another',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 const groupTable = {
   by: field(pattern, {
     required: true,
@@ -46,7 +46,7 @@ const groupTable = {
     default: '2s',
     doc: 'an event takes lines for so long after its first one, by the times that the lines tell, else by when they were read',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 const csvTable = {
   delimiter: field(delimiter, { default: '","', doc: 'for `format: csv`: what stands between two values' }),
   optional: field(integer(0, 1000), {
@@ -57,7 +57,7 @@ const csvTable = {
     example: '[time, level, message]',
     doc: 'for `format: csv`: the names of the values, where the first record does not tell them; for `w3c`: those before the first header',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 const timeTable = {
   field: field(anyText, {
     example: 'req.time',
@@ -68,7 +68,7 @@ const timeTable = {
     doc: 'how it is written; a layout may lack the year, which is inferred',
   }),
   timezone: field(timezone, { computed: "the host's", example: 'Europe/Athens', doc: 'of times that name no zone' }),
-} satisfies Table;
+} satisfies FieldTable;
 /** Of sources that read lines. */
 export const lineFields = {
   preset: field(presetName, {
@@ -109,9 +109,9 @@ export const lineFields = {
     default: 'utf-8',
     doc: 'how the bytes are encoded; a byte order mark decides over it; what is invalid becomes U+FFFD',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
-type LineValues = Values<typeof lineFields>;
+type LineValues = FieldValues<typeof lineFields>;
 export type LineConfig = CommonSourceConfig & ReturnType<typeof deriveLines<LineValues>>;
 
 /** What the configuration has of these keys: exactly one pattern of `multiline` is given (check-lines). */
@@ -136,7 +136,13 @@ const PLAIN_CSV: Omit<CsvValues, 'optional'> & Partial<CsvValues> = { delimiter:
 export type MultilineConfig = ReturnType<typeof multilineOf>;
 
 /** `kind`: whether the pattern tells the lines that begin an event, or those that go on with it. */
-function multilineOf({ start, continue: more, before, maxBytes = Infinity, ...others }: Values<typeof multilineTable>) {
+function multilineOf({
+  start,
+  continue: more,
+  before,
+  maxBytes = Infinity,
+  ...others
+}: FieldValues<typeof multilineTable>) {
   const kind: 'start' | 'continue' = start === undefined ? 'continue' : 'start';
   return { ...others, kind, pattern: start ?? more ?? '', ...(before === undefined ? {} : { before }), maxBytes };
 }

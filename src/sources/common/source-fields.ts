@@ -1,10 +1,10 @@
 /** The keys that sources have in common, and the forms that these take. */
 import { readlinkSync } from 'node:fs';
-import { field, type Table, type Values } from '../../config/fields/field.ts';
+import { field, type FieldTable, type FieldValues } from '../../config/fields/field.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { size } from '../../config/fields/kinds.ts';
 import { datasetName, staticFields } from '../../config/fields/kinds-special.ts';
-import { originKind, type Origin } from '../../config/fields/origin.ts';
+import { originKind, type OriginNames } from '../../config/fields/origin.ts';
 import { transform } from '../../config/fields/kinds-transform.ts';
 
 /** Each table has it, in its own place. */
@@ -30,12 +30,12 @@ export const sharedFields = {
     doc: 'what every event says of where it is from, never over a key of its own; `{host: host.name}` names the field; `[]`: nothing',
   }),
   dataset: field(datasetName, { example: 'app-logs', doc: "overrides the sink's dataset" }),
-} satisfies Table;
+} satisfies FieldTable;
 
 /** What every source's configuration has. `fields`: the agent's and the source's own, the source's winning. */
-export type CommonSourceConfig = Omit<Values<typeof sharedFields>, 'transform' | 'origin'> & {
-  readonly origin?: Origin | undefined;
-} & Partial<Pick<Values<typeof sharedFields>, 'transform'>> & {
+export type CommonSourceConfig = Omit<FieldValues<typeof sharedFields>, 'transform' | 'origin'> & {
+  readonly origin?: OriginNames | undefined;
+} & Partial<Pick<FieldValues<typeof sharedFields>, 'transform'>> & {
     readonly id: string;
     readonly maxEventBytes: number;
     /** `host_name`. */

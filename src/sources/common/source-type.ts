@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { Context } from '../../config/fields/context.ts';
-import type { Draft, Table, Values } from '../../config/fields/field.ts';
+import type { FieldDrafts, FieldTable, FieldValues } from '../../config/fields/field.ts';
 import type { ListenAddress } from '../../config/fields/kinds-listen.ts';
 import type { PathReport } from '../../config/fields/path-report.ts';
 import type { Finding, SecretFile } from '../../config/findings.ts';
@@ -17,7 +17,7 @@ import type { FoundFiles } from '../file/scan/find-files.ts';
 import type { CommonSourceConfig } from './source-fields.ts';
 
 /** `T`: its keys; `C`: a source of it in a checked configuration. */
-export interface SourceType<T extends Table = Table, C extends CommonSourceConfig = CommonSourceConfig> {
+export interface SourceType<T extends FieldTable = FieldTable, C extends CommonSourceConfig = CommonSourceConfig> {
   /** The id that config.example.yaml gives it. */
   readonly exampleId: string;
   /** What it does, as documentation of `type`. */
@@ -25,7 +25,7 @@ export interface SourceType<T extends Table = Table, C extends CommonSourceConfi
   /** Its keys, beside `type` and those of every source. */
   readonly fields: T;
   /** What a checked configuration has of these keys. */
-  derive(values: Values<T>, context: Context): Omit<C, keyof CommonSourceConfig | 'type'>;
+  derive(values: FieldValues<T>, context: Context): Omit<C, keyof CommonSourceConfig | 'type'>;
   /** Formats and `multiline` make events of its bytes: `fields` has the line fields. */
   readonly readsLines: boolean;
   /** Its sources have `reread`: batches are rebuilt after a restart. What others read goes to the disk buffer. */
@@ -39,9 +39,9 @@ export interface SourceType<T extends Table = Table, C extends CommonSourceConfi
   /** Rules between its keys. */
   checkKeys?(source: SourceDraft<T>, at: PathReport): void;
   /** The addresses of its key `listen`, which no other source may have. */
-  listens?(draft: Draft<T>): readonly (ListenAddress | undefined)[];
+  listens?(draft: FieldDrafts<T>): readonly (ListenAddress | undefined)[];
   /** Names of fields that it adds to every event, beside `fields`. */
-  addedFields?(draft: Draft<T>): readonly string[];
+  addedFields?(draft: FieldDrafts<T>): readonly string[];
   /** `what` as in "it is the tls.key". */
   secretFiles?(config: C): readonly SecretFile[];
   /** What `tailrace check` finds on this machine. Reads, and changes nothing. */
@@ -60,10 +60,10 @@ export interface SourceType<T extends Table = Table, C extends CommonSourceConfi
   propose?(paths: readonly string[], files: readonly { readonly path: string }[]): Proposal | undefined;
 }
 
-export interface SourceDraft<T extends Table> {
+export interface SourceDraft<T extends FieldTable> {
   /** `sources.app`. */
   readonly path: string;
-  readonly draft: Draft<T>;
+  readonly draft: FieldDrafts<T>;
 }
 
 export interface Machine {

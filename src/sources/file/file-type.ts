@@ -1,7 +1,7 @@
 /** The type `file`: its keys, and what commands ask of its sources. */
 import { isAbsolute, resolve } from 'node:path';
 import type { Context } from '../../config/fields/context.ts';
-import { type Draft, field, type Table, type Values } from '../../config/fields/field.ts';
+import { type FieldDrafts, field, type FieldTable, type FieldValues } from '../../config/fields/field.ts';
 import { patternOrList } from '../../config/fields/kinds-formats.ts';
 import { anyText, choice, duration, durationOr, flag, flagOr, list, size } from '../../config/fields/kinds.ts';
 import { MAX_SCAN_INTERVAL_MS } from '../../config/limits.ts';
@@ -69,11 +69,11 @@ const fields = {
     default: 'false',
     doc: 'reads matching .gz and .zst files, and skips what was read before they were compressed; false leaves them out',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 export type FileConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'file' };
 
-function derive({ scanIntervalMs, ...values }: Values<typeof fields>, { folder }: Context) {
+function derive({ scanIntervalMs, ...values }: FieldValues<typeof fields>, { folder }: Context) {
   return {
     ...deriveLines(values),
     pathFields: values.pathFields,
@@ -129,6 +129,6 @@ export const fileType: SourceType<typeof fields, FileConfig> = {
   },
 };
 
-function pathFieldNames({ path_fields: patterns = [] }: Draft<typeof fields>): string[] {
+function pathFieldNames({ path_fields: patterns = [] }: FieldDrafts<typeof fields>): string[] {
   return [...patterns.join(' ').matchAll(/\(\?P?<([A-Za-z_]\w*)>/g)].map(([, name = '']) => name);
 }

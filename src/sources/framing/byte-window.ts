@@ -7,7 +7,7 @@ import { TAIL_BYTES } from '../../core/limits.ts';
 import { READ_CHUNK_BYTES } from './limits.ts';
 import { addSums, tailOf } from '../../core/sums.ts';
 import { contentSum } from '../../kernel/content-sum.ts';
-import { BYTE_ORDER_MARKS, type Encoding } from '../../parsers/text/encoding.ts';
+import { BYTE_ORDER_MARKS, type TextEncoding } from '../../parsers/text/encoding.ts';
 
 /** The window's part of a block; the source adds stream, shape and time. */
 export type WindowBlock = Pick<
@@ -42,9 +42,9 @@ export function windowBytes(maxEventBytes: number): number {
 export class ByteWindow {
   readonly bytes: Buffer;
   readonly #region: Region;
-  readonly #default: Encoding;
+  readonly #default: TextEncoding;
   /** The stream's encoding: by its byte order mark, else the default. */
-  encoding: Encoding;
+  encoding: TextEncoding;
   /** The byte order mark that the stream begins with, once that is known. */
   streamBom: Buffer | undefined;
   #isEncodingKnown = false;
@@ -60,7 +60,7 @@ export class ByteWindow {
   /** Bytes that a newline was written over, to end a block. */
   #borrowed: { readonly at: number; readonly bytes: Buffer } | undefined;
 
-  constructor(region: Region, encoding: Encoding) {
+  constructor(region: Region, encoding: TextEncoding) {
     this.#region = region;
     this.bytes = region.bytes;
     this.#default = this.encoding = encoding;
@@ -222,7 +222,7 @@ export class ByteWindow {
 }
 
 /** The byte order mark that a stream begins with, by its first bytes, and the encoding that it names. */
-export function findBom(first: Buffer): { readonly bytes: Buffer; readonly encoding: Encoding } | undefined {
+export function findBom(first: Buffer): { readonly bytes: Buffer; readonly encoding: TextEncoding } | undefined {
   return BYTE_ORDER_MARKS.find(({ bytes }) => startsWith(first, bytes));
 }
 

@@ -7,9 +7,9 @@ import type { EventShape } from '../../core/block.ts';
 import { hasObjectLine, mayBeginObject } from '../../core/bytes/object-text.ts';
 import { parseExactObject } from '../../json/numbers.ts';
 import type { EventFields } from '../../parsers/values/fields.ts';
-import { placeOf } from '../../parsers/values/place.ts';
+import { placeOf } from '../../parsers/values/field-location.ts';
 import { beginsEvent, type MultilineRule } from '../../parsers/text/multiline.ts';
-import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
+import { type TextEncoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { Pieces } from './line-format.ts';
 import type { BeginsEvent, GoesOn } from './rests.ts';
 
@@ -116,7 +116,7 @@ function holdsCutValue(event: EventFields | string, names: readonly string[]): b
   });
 }
 
-function beginsJoined(rule: MultilineRule, line: Buffer, encoding: Encoding): boolean {
+function beginsJoined(rule: MultilineRule, line: Buffer, encoding: TextEncoding): boolean {
   const text = encoding === utf8 ? line : Buffer.from(encoding.decode(line));
   return beginsEvent(rule, text, 0, text.length);
 }

@@ -7,7 +7,7 @@ import { JOIN_TIMEOUT_MS, MAX_JOINED_LINES } from './limits.ts';
 import { TIME_KEYS } from '../../core/time/forms.ts';
 import { createZone } from '../../core/time/zone.ts';
 import { loadEncoding } from '../../parsers/text/charset.ts';
-import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
+import { type TextEncoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { Grouping, GroupingLimits } from '../../parsers/text/grouping.ts';
 import type { LineParser } from '../../parsers/formats/line-parser.ts';
 import type { ValueErrors } from '../../parsers/values/fields.ts';
@@ -19,7 +19,7 @@ import { type Format, loadFormat } from './line-format.ts';
 
 export interface LineShaping {
   /** Of streams that do not begin with a byte order mark. */
-  readonly encoding: Encoding;
+  readonly encoding: TextEncoding;
   /** Makes the joining for one window; undefined where each line is an event. */
   readonly grouping: (() => Grouping) | undefined;
   /** Joins lines that carry the same key; undefined where none are. */

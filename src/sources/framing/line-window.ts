@@ -8,7 +8,7 @@
  * at the end of the input `flush()` until it returns undefined.
  */
 import type { Region } from '../../core/block.ts';
-import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
+import { type TextEncoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { Grouping } from '../../parsers/text/grouping.ts';
 import { ByteWindow, type WindowBlock, windowBytes } from './byte-window.ts';
 import { LineGroups } from './line-groups.ts';
@@ -16,7 +16,7 @@ import { type RestRules, Rests, type RestState } from './rests.ts';
 import { LongLine, type LongLineRules, type SuspendedLine } from './long-line.ts';
 
 export interface LineRules extends LongLineRules, RestRules {
-  readonly encoding?: Encoding;
+  readonly encoding?: TextEncoding;
   /** Which lines are joined to one event; undefined where each line is one. */
   readonly grouping?: Grouping | undefined;
 }
@@ -93,7 +93,7 @@ export class LineWindow {
   }
 
   /** The stream's encoding, as far as it is known. */
-  get encoding(): Encoding {
+  get encoding(): TextEncoding {
     return this.#window.encoding;
   }
 

@@ -6,7 +6,7 @@ import type { Behind, ReadTime, Region, SpanGroups } from '../../core/block.ts';
 import type { SourceStats } from '../../core/source.ts';
 import { TAIL_BYTES } from '../../core/limits.ts';
 import { READ_CHUNK_BYTES } from './limits.ts';
-import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
+import { type TextEncoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { LineParser } from '../../parsers/formats/line-parser.ts';
 import { findBom, LONGEST_BOM_BYTES, type WindowBlock, windowBytes } from './byte-window.ts';
 import type { ObjectRules } from './cut-object.ts';
@@ -144,7 +144,7 @@ export class Lines extends LineWindow {
   }
 
   /** Of a stream with these first bytes. */
-  encodingOf(head: Buffer): Encoding {
+  encodingOf(head: Buffer): TextEncoding {
     return findBom(head)?.encoding ?? this.#shaping.encoding;
   }
 

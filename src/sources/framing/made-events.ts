@@ -4,7 +4,7 @@
  */
 import type { Region } from '../../core/block.ts';
 import type { SourceStats } from '../../core/source.ts';
-import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
+import { type TextEncoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { LineParser } from '../../parsers/formats/line-parser.ts';
 import { type EventFields, unparsed } from '../../parsers/values/fields.ts';
 import { trimEndOf } from '../../core/text/trim-end.ts';
@@ -41,7 +41,7 @@ export interface Made {
 const withoutEmptyEnds = (text: string): string => trimEndOf(text.replace(/^[\r\n]+/, ''), '\r\n');
 
 /** Counts the characters that were no valid bytes. */
-export function decodeCounted(bytes: Buffer, encoding: Encoding, stats: SourceStats): string {
+export function decodeCounted(bytes: Buffer, encoding: TextEncoding, stats: SourceStats): string {
   const text = encoding === utf8 ? bytes.toString('utf8') : encoding.decode(bytes);
   for (let at = text.indexOf(REPLACEMENT); at !== -1; at = text.indexOf(REPLACEMENT, at + 1)) {
     stats.invalidCharacters = (stats.invalidCharacters ?? 0) + 1;
@@ -71,7 +71,7 @@ export class MadeEvents {
    * Makes as many events of the block from `start` on as fit, at least one. `bom` is the byte order mark that
    * was stepped over before the block, if any. The result lives until the next call.
    */
-  make(raw: WindowBlock, start: number, encoding: Encoding, readAtMs: number, bom: Buffer | undefined): Made {
+  make(raw: WindowBlock, start: number, encoding: TextEncoding, readAtMs: number, bom: Buffer | undefined): Made {
     this.#begin(readAtMs);
     return raw.single
       ? { block: this.#makeSingle(raw, encoding, bom), next: raw.end }
@@ -100,7 +100,7 @@ export class MadeEvents {
     this.#unread = [];
   }
 
-  #makeMany(raw: WindowBlock, start: number, encoding: Encoding): Made {
+  #makeMany(raw: WindowBlock, start: number, encoding: TextEncoding): Made {
     const { bytes } = raw.window;
     const { parser } = this.#options;
     const header = parser?.header?.();
@@ -122,7 +122,7 @@ export class MadeEvents {
   }
 
   /** A line over the limit, which is not parsed, or one that is unfinished or after a byte order mark. */
-  #makeSingle(raw: WindowBlock, encoding: Encoding, bom: Buffer | undefined): WindowBlock {
+  #makeSingle(raw: WindowBlock, encoding: TextEncoding, bom: Buffer | undefined): WindowBlock {
     const { single, window, start, end } = raw;
     const isUnread = raw.unread !== undefined;
     const text = this.#decode(window.bytes.subarray(start, end - encoding.endingBytes(window.bytes, end)), encoding);
@@ -149,7 +149,7 @@ export class MadeEvents {
     };
   }
 
-  #decode(bytes: Buffer, encoding: Encoding): string {
+  #decode(bytes: Buffer, encoding: TextEncoding): string {
     return decodeCounted(bytes, encoding, this.#options.stats);
   }
 

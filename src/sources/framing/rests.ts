@@ -4,7 +4,7 @@
  * such: by themselves they do not look like one.
  */
 import { hasOpenObjectLine } from '../../core/bytes/object-text.ts';
-import type { Encoding } from '../../parsers/text/encoding.ts';
+import type { TextEncoding } from '../../parsers/text/encoding.ts';
 import type { WindowBlock } from './byte-window.ts';
 
 const OPEN = 0x7b;
@@ -16,7 +16,7 @@ const OPEN = 0x7b;
 export type GoesOn = (bytes: Buffer, start: number, end: number, isUnread: boolean) => boolean;
 
 /** Whether the text of the line `bytes[start, end)` begins an event of joined lines. */
-export type BeginsEvent = (bytes: Buffer, start: number, end: number, encoding: Encoding) => boolean;
+export type BeginsEvent = (bytes: Buffer, start: number, end: number, encoding: TextEncoding) => boolean;
 
 export interface RestRules {
   readonly goesOn?: GoesOn | undefined;
@@ -47,7 +47,7 @@ export class Rests {
   }
 
   /** The block with its events noted that are rests. It is the next one, with its bytes in place. */
-  note(block: WindowBlock, encoding: Encoding): WindowBlock {
+  note(block: WindowBlock, encoding: TextEncoding): WindowBlock {
     const unread = [...(block.unread ?? [])];
     let { start } = block;
     const { bytes } = block.window;
@@ -62,18 +62,18 @@ export class Rests {
     return unread.length > 0 ? { ...block, unread } : block;
   }
 
-  #beginsEvent(bytes: Buffer, start: number, end: number, encoding: Encoding): boolean {
+  #beginsEvent(bytes: Buffer, start: number, end: number, encoding: TextEncoding): boolean {
     const line = encoding.firstLineEnd(bytes, start, end);
     const lineEnd = line === -1 ? end : line;
     return this.#begins!(bytes, start, lineEnd - encoding.endingBytes(bytes, lineEnd), encoding);
   }
 
-  #holdsObject(bytes: Buffer, start: number, end: number, encoding: Encoding): boolean {
+  #holdsObject(bytes: Buffer, start: number, end: number, encoding: TextEncoding): boolean {
     const text = bytes.subarray(start, end);
     return text.includes(OPEN) && hasOpenObjectLine(encoding.decode(text));
   }
 
-  #endsInPiece(bytes: Buffer, start: number, end: number, encoding: Encoding, isUnread: boolean): boolean {
+  #endsInPiece(bytes: Buffer, start: number, end: number, encoding: TextEncoding, isUnread: boolean): boolean {
     if (!this.#goesOn) return false;
     const textEnd = end - encoding.endingBytes(bytes, end);
     const before = encoding.lastLineEnd(bytes, start, textEnd);
@@ -81,7 +81,7 @@ export class Rests {
   }
 
   /** A line's end alone is no event, and tells nothing of the next one. An object is read by itself: nothing was written behind the text before it. */
-  #standsAlone({ window: { bytes }, end, single }: WindowBlock, start: number, encoding: Encoding): boolean {
+  #standsAlone({ window: { bytes }, end, single }: WindowBlock, start: number, encoding: TextEncoding): boolean {
     const lineEnd = encoding.firstLineEnd(bytes, start, end);
     if (lineEnd === -1 || single?.marks) return false;
     const text = bytes.subarray(start, lineEnd - encoding.endingBytes(bytes, lineEnd));

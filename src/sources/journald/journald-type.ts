@@ -1,6 +1,6 @@
 /** The type `journald`: its keys, and what commands ask of its sources. */
 import type { Context } from '../../config/fields/context.ts';
-import { field, type Kind, type Table, type Values } from '../../config/fields/field.ts';
+import { field, type FieldKind, type FieldTable, type FieldValues } from '../../config/fields/field.ts';
 import { MAX_FIELDS } from '../../core/limits.ts';
 import { staticFields } from '../../config/fields/kinds-special.ts';
 import { anyText, choice, flag, list, matching, text } from '../../config/fields/kinds.ts';
@@ -26,7 +26,7 @@ const namespace = matching(
   'write its name, or `"*"` for all',
 );
 
-const since: Kind<'boot' | 'all' | number> = text<'boot' | 'all' | number>({
+const since: FieldKind<'boot' | 'all' | number> = text<'boot' | 'all' | number>({
   type: '`boot`, `all`, or a time',
   parse: (value) => {
     if (value === 'boot' || value === 'all') return { value };
@@ -38,7 +38,7 @@ const since: Kind<'boot' | 'all' | number> = text<'boot' | 'all' | number>({
 
 const whichFields = choice(['common', 'all']);
 /** Which fields of an entry, or those that are added to every event. */
-const journalFields: Kind<'common' | 'all' | Readonly<Record<string, JsonValue>>> = {
+const journalFields: FieldKind<'common' | 'all' | Readonly<Record<string, JsonValue>>> = {
   type: `${whichFields.type}, or a mapping of at most ${MAX_FIELDS} names to any values`,
   schema: { anyOf: [whichFields.schema, staticFields.schema] },
   read: (node, key, reading) =>
@@ -81,11 +81,11 @@ const fields = {
     example: 'all',
     doc: 'common: message, host, appname, procid, unit, severity and facility; all: the others, too, in lower case without a leading `_`; or fields that are added to every event',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 export type JournaldConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'journald' };
 
-function derive({ fields: which, directory, ...values }: Values<typeof fields>, { folder }: Context) {
+function derive({ fields: which, directory, ...values }: FieldValues<typeof fields>, { folder }: Context) {
   return {
     ...values,
     directory: directory === undefined ? undefined : resolve(folder, directory),

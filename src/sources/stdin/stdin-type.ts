@@ -1,14 +1,14 @@
 /** The type `stdin`: its keys, and what commands ask of its source. */
-import { type Table, type Values } from '../../config/fields/field.ts';
+import { type FieldTable, type FieldValues } from '../../config/fields/field.ts';
 import { checkLineSource, parserFields } from '../common/check-lines.ts';
 import { deriveLines, lineFields } from '../common/line-fields.ts';
 import { type CommonSourceConfig, maxEventBytes } from '../common/source-fields.ts';
 import type { SourceType } from '../common/source-type.ts';
 import { windowBytesFor } from '../common/window-bytes.ts';
 
-const fields = { ...lineFields, max_event_bytes: maxEventBytes } satisfies Table;
+const fields = { ...lineFields, max_event_bytes: maxEventBytes } satisfies FieldTable;
 
-const derive = (values: Values<typeof fields>) => deriveLines(values);
+const derive = (values: FieldValues<typeof fields>) => deriveLines(values);
 
 type StdinConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'stdin' };
 

@@ -1,7 +1,7 @@
 /** The type `syslog`: its keys, and what commands ask of its sources. */
 import type { Wrong } from '../../config/config-error.ts';
 import { type Context, credentialPath } from '../../config/fields/context.ts';
-import { field, group, type Kind, type Table, type Values } from '../../config/fields/field.ts';
+import { field, group, type FieldKind, type FieldTable, type FieldValues } from '../../config/fields/field.ts';
 import { messageCharset } from '../../config/fields/kinds-lines.ts';
 import { listenAddress } from '../../config/fields/kinds-listen.ts';
 import { timezone } from '../../config/fields/kinds-special.ts';
@@ -14,7 +14,7 @@ import { windowBytesFor } from '../common/window-bytes.ts';
 import { SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from './limits.ts';
 
 /** Octal digits, such as `0660`; YAML reads those without quotes as text, too. */
-const socketMode: Kind<number> = text({
+const socketMode: FieldKind<number> = text({
   type: 'octal permissions in quotes',
   parse: (value): { value: number } | Wrong =>
     /^0?[0-7]{3}$/.test(value)
@@ -37,7 +37,7 @@ const tlsTable = {
     default: 'false',
     doc: 'refuses senders without a certificate that `ca` has signed',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 const fields = {
   listen: field(list(listenAddress, { filled: true, example: '[udp://127.0.0.1:5514]' }), {
@@ -81,11 +81,11 @@ const fields = {
     default: 'utf-8',
     doc: 'how a message that is no UTF-8 is encoded; what is invalid becomes U+FFFD',
   }),
-} satisfies Table;
+} satisfies FieldTable;
 
 export type SyslogConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'syslog' };
 
-function derive({ tls, timezone: zone, ...values }: Values<typeof fields>, context: Context) {
+function derive({ tls, timezone: zone, ...values }: FieldValues<typeof fields>, context: Context) {
   const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
   return {
     ...values,

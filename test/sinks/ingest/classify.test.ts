@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Answer, classify } from '../../../src/client/classify.ts';
+import { type HttpOutcome, classify } from '../../../src/client/classify.ts';
 
 // Not GMT, so that a date that is read as one of this machine shows.
 process.env['TZ'] = 'Asia/Kolkata';
 const NOW = Date.parse('2026-11-21T17:00:00Z');
 
-function answer(status: number, body: unknown = '', headers: Record<string, string> = {}): Answer {
+function answer(status: number, body: unknown = '', headers: Record<string, string> = {}): HttpOutcome {
   return { kind: 'answer', status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
@@ -21,7 +21,7 @@ const result = (ingested: number, failed: number, more: object = {}) => ({
 });
 
 /** Every row of the contract's table "Delivery promise". */
-const rows: [name: string, answer: Answer, expected: object][] = [
+const rows: [name: string, answer: HttpOutcome, expected: object][] = [
   [
     '200 with all ingested',
     answer(200, result(3, 0)),

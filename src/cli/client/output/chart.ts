@@ -9,7 +9,7 @@ const MOST_SERIES = 8;
 const LEAST_BARS = 8;
 const MOST_LABEL = 24;
 
-interface Series {
+interface ChartLine {
   readonly label: string;
   /** By step; null where there is nothing. */
   readonly values: (number | null)[];
@@ -19,7 +19,7 @@ interface Series {
 export function chartLines(table: Table, columns: number): string[] {
   const { times, series } = seriesOf(table);
   if (times.length < 2 || series.length === 0) return [];
-  const total = ({ values }: Series): number => values.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0);
+  const total = ({ values }: ChartLine): number => values.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0);
   const shown = series.toSorted((a, b) => total(b) - total(a)).slice(0, MOST_SERIES);
   const labels = shown.map(({ label }) => cut(label, MOST_LABEL));
   const labelWidth = Math.max(...labels.map(textWidth));
@@ -40,7 +40,7 @@ export function chartLines(table: Table, columns: number): string[] {
 
 function seriesOf({ fields, columns, groups, buckets }: Table): {
   readonly times: number[];
-  readonly series: Series[];
+  readonly series: ChartLine[];
 } {
   if (!buckets) return { times: [], series: [] };
   const columnOf = (name: string): readonly unknown[] =>
@@ -52,7 +52,7 @@ function seriesOf({ fields, columns, groups, buckets }: Table): {
   const values = fields.filter(
     ({ name, agg }) => agg !== undefined && columnOf(name).some((value) => numberOf(value) !== null),
   );
-  const found = new Map<string, Series>();
+  const found = new Map<string, ChartLine>();
   for (const [row, time] of rowTimes.entries()) {
     const group = keys.map((key) => cellText(columnOf(key)[row]) || 'none').join(', ');
     for (const { name, agg } of values) {

@@ -6,7 +6,7 @@ import type { styleText } from 'node:util';
 import { printable } from '../../../config/quote.ts';
 import { eventLineOf, type EventLine, gravityOf } from '../../../core/text/event-line.ts';
 import { cellText, cut, textWidth } from './table.ts';
-import type { Rows } from './rows.ts';
+import type { OutputRows } from './rows.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 export type Paint = (style: Style, text: string) => string;
@@ -21,7 +21,7 @@ const LEAST_TEXT = 30;
 const SMALL_INDENT = 2;
 const TAB = '    ';
 
-interface Event extends EventLine<unknown> {
+interface ShownEvent extends EventLine<unknown> {
   /** Shown as here; empty without a time. */
   readonly clock: string;
 }
@@ -34,7 +34,7 @@ export interface Widths {
 }
 
 /** Events as they were stored, not what a query made of them. */
-export const areEvents = ({ columns }: Pick<Rows, 'columns'>): boolean =>
+export const areEvents = ({ columns }: Pick<OutputRows, 'columns'>): boolean =>
   columns.includes('_sysTime') && columns.includes('_time');
 
 /**
@@ -42,7 +42,7 @@ export const areEvents = ({ columns }: Pick<Rows, 'columns'>): boolean =>
  * 1970, whose day is left out.
  */
 export function linesOfEvents(
-  { columns, rows }: Rows,
+  { columns, rows }: OutputRows,
   widths: Widths,
   terminal: number | undefined,
   now: number,
@@ -67,7 +67,7 @@ export function linesOfEvents(
 /** Lines of a text stay lines; the caller makes them harmless. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : cellText(value));
 
-function renderEvent(event: Event, widths: Widths, terminal: number | undefined, paint: Paint): string {
+function renderEvent(event: ShownEvent, widths: Widths, terminal: number | undefined, paint: Paint): string {
   const { clock, severity, source, message, rest } = event;
   const gravity = gravityOf(severity);
   const head: readonly (readonly [text: string, width: number, style: Style | undefined])[] = [

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { styleText } from 'node:util';
 import { printable } from '../../../config/quote.ts';
-import { cellText, fitWidths, renderRow, type Cell } from './table.ts';
+import { cellText, fitWidths, renderRow, type TableCell } from './table.ts';
 
 /** Writes, and waits while the reader is behind. */
 export async function write(text: string): Promise<void> {
@@ -40,12 +40,12 @@ export function heading(text: string): string {
 /** Prints a list as one JSON object a line, or as a table. Each column is a property of the items, or a function of the item. */
 export async function printList<T extends object>(
   items: readonly T[],
-  columns: Readonly<Record<string, keyof T | ((item: T) => Cell)>>,
+  columns: Readonly<Record<string, keyof T | ((item: T) => TableCell)>>,
   json: boolean | undefined,
 ): Promise<void> {
   if (json) return writeLines(items.map((item) => JSON.stringify(item)));
   const names = Object.keys(columns);
-  const cell = (item: T, column: keyof T | ((item: T) => Cell)): Cell =>
+  const cell = (item: T, column: keyof T | ((item: T) => TableCell)): TableCell =>
     typeof column === 'function' ? column(item) : item[column];
   const rows = items.map((item) => Object.values(columns).map((column) => cell(item, column)));
   const widths = fitWidths(names, rows, terminalColumns());

@@ -6,21 +6,21 @@ import { PREFERRED_FIELDS } from '../../../core/text/event-line.ts';
 import { areEvents, linesOfEvents, type Paint, type Widths } from './event-lines.ts';
 import { heading, terminalColumns, write, writeLines } from './print.ts';
 import { plural, say } from '../../output/say.ts';
-import type { Rows } from './rows.ts';
+import type { OutputRows } from './rows.ts';
 import { fitWidths, renderRow } from './table.ts';
 
-export type Output = 'table' | 'json' | 'ndjson' | 'csv' | 'lines';
+export type OutputFormat = 'table' | 'json' | 'ndjson' | 'csv' | 'lines';
 
-export type WriteRows = (rows: Rows) => Promise<void>;
+export type WriteRows = (rows: OutputRows) => Promise<void>;
 
-export function rowWriter(output: Exclude<Output, 'json'>): WriteRows {
+export function rowWriter(output: Exclude<OutputFormat, 'json'>): WriteRows {
   if (output === 'ndjson') return writeNdjson;
   if (output === 'lines') return lineWriter();
   return output === 'csv' ? csvWriter() : tableWriter();
 }
 
 /** One object a row; null values are left out, like fields that the event does not have. */
-async function writeNdjson({ columns, rows }: Rows): Promise<void> {
+async function writeNdjson({ columns, rows }: OutputRows): Promise<void> {
   const objectOf = (row: readonly unknown[]): object =>
     Object.fromEntries(
       columns.map((column, index) => [column, row[index]]).filter(([, value]) => value !== null && value !== undefined),

@@ -1,7 +1,7 @@
 /** Query results as rows under columns, whatever form they came in. Pure. */
 import type { GroupResult, LegacyResult, Table, TabularResult } from '../../../client/api-types.ts';
 
-export interface Rows {
+export interface OutputRows {
   /** Of a table, where a result has several. */
   readonly name: string;
   readonly columns: readonly string[];
@@ -10,18 +10,18 @@ export interface Rows {
 }
 
 /** Every table of a result in the tabular form. */
-export function rowsOfTables({ tables }: TabularResult): Rows[] {
+export function rowsOfTables({ tables }: TabularResult): OutputRows[] {
   return tables.map(rowsOfTable);
 }
 
-function rowsOfTable({ name, fields, columns }: Table): Rows {
+function rowsOfTable({ name, fields, columns }: Table): OutputRows {
   const count = columns[0]?.length ?? 0;
   const rows = Array.from({ length: count }, (_, row) => columns.map((column) => column[row]));
   return { name, columns: fields.map((field) => field.name), rows };
 }
 
 /** The events, or the groups of a summary; `isSeries` for the groups of each time. */
-export function rowsOfLegacy({ matches, buckets, fieldsMeta }: LegacyResult, isSeries: boolean): Rows {
+export function rowsOfLegacy({ matches, buckets, fieldsMeta }: LegacyResult, isSeries: boolean): OutputRows {
   const groups = isSeries
     ? (buckets.series ?? []).flatMap(({ startTime, endTime, groups }) =>
         (groups ?? []).map((group) => ({ startTime, endTime, ...recordOf(group) })),
@@ -42,7 +42,7 @@ const SYSTEM = ['_time', '_sysTime', '_rowId'];
 function columnsOf(
   records: readonly Record<string, unknown>[],
   named: readonly string[],
-): Pick<Rows, 'columns' | 'rows'> {
+): Pick<OutputRows, 'columns' | 'rows'> {
   const columns = named.length > 0 ? named : [...new Set(records.flatMap((record) => Object.keys(record)))];
   return { columns, rows: records.map((record) => columns.map((column) => record[column])) };
 }

@@ -3,7 +3,7 @@ import { isRawNumber } from '../../../json/numbers.ts';
 import { printable } from '../../../config/quote.ts';
 
 /** Any JSON value, or none. */
-export type Cell = unknown;
+export type TableCell = unknown;
 
 const GAP = '  ';
 const TAB = '    ';
@@ -14,7 +14,7 @@ const WIDE =
 const NO_WIDTH = /\p{M}/u;
 
 /** One line. */
-export function cellText(cell: Cell): string {
+export function cellText(cell: TableCell): string {
   if (cell === null || cell === undefined) return '';
   if (isRawNumber(cell)) return cell.rawJSON;
   if (typeof cell !== 'string') return printable(JSON.stringify(cell) ?? '');
@@ -22,7 +22,7 @@ export function cellText(cell: Cell): string {
 }
 
 /** The lines of a text, such as a stack trace, as a person reads them. Anything else is one line. */
-function cellLines(cell: Cell): string[] {
+function cellLines(cell: TableCell): string[] {
   if (typeof cell !== 'string') return [cellText(cell)];
   return cell.split(/\r?\n/).map((line) => cellText(line.replaceAll('\t', TAB)));
 }
@@ -30,7 +30,8 @@ function cellLines(cell: Cell): string[] {
 /** A cell as one line, or as those of its text. */
 type Layout = 'line' | 'lines';
 
-const linesOf = (cell: Cell, layout: Layout): string[] => (layout === 'lines' ? cellLines(cell) : [cellText(cell)]);
+const linesOf = (cell: TableCell, layout: Layout): string[] =>
+  layout === 'lines' ? cellLines(cell) : [cellText(cell)];
 
 /** Columns that the text takes on a terminal. */
 export function textWidth(text: string): number {
@@ -58,11 +59,11 @@ export function cut(text: string, width: number): string {
  */
 export function fitWidths(
   names: readonly string[],
-  rows: readonly (readonly Cell[])[],
+  rows: readonly (readonly TableCell[])[],
   terminal: number | undefined,
   layout: Layout = 'line',
 ): number[] {
-  const widthOf = (cell: Cell) => linesOf(cell, layout).reduce((most, line) => Math.max(most, textWidth(line)), 0);
+  const widthOf = (cell: TableCell) => linesOf(cell, layout).reduce((most, line) => Math.max(most, textWidth(line)), 0);
   const natural = names.map((name, column) =>
     rows.reduce((most, row) => Math.max(most, widthOf(row[column])), textWidth(name)),
   );
@@ -90,7 +91,7 @@ export function fitWidths(
 }
 
 /** The lines of one row; numbers are aligned right. */
-export function renderRow(cells: readonly Cell[], widths: readonly number[], layout: Layout = 'line'): string {
+export function renderRow(cells: readonly TableCell[], widths: readonly number[], layout: Layout = 'line'): string {
   const columns = widths.map((_, column) => linesOf(cells[column], layout));
   const height = Math.max(...columns.map((lines) => lines.length));
   const lines = Array.from({ length: height }, (_, line) => {

@@ -33,16 +33,16 @@ export function isGivenUp(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-export type Field = Pick<FieldMeta, 'name' | 'type'> & Partial<Pick<VirtualField, 'expression'>>;
+export type EventField = Pick<FieldMeta, 'name' | 'type'> & Partial<Pick<VirtualField, 'expression'>>;
 
-export type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value };
+export type CellValue = string | number | boolean | null | readonly CellValue[] | { readonly [key: string]: CellValue };
 
-export interface Table extends Omit<TabularResult['tables'][number], 'columns'> {
-  readonly columns: readonly (readonly Value[])[];
+export interface ColumnTable extends Omit<TabularResult['tables'][number], 'columns'> {
+  readonly columns: readonly (readonly CellValue[])[];
 }
 
 export interface QueryResult extends Omit<TabularResult, 'tables'> {
-  readonly tables: readonly Table[];
+  readonly tables: readonly ColumnTable[];
   /** Bytes that the engine read, uncompressed; undefined where the service does not say it. */
   readonly bytesRead: number | undefined;
 }
@@ -135,7 +135,7 @@ export class Api {
 
   annotations(
     dataset: string,
-    { start, end }: NonNullable<Table['range']>,
+    { start, end }: NonNullable<ColumnTable['range']>,
     signal: AbortSignal,
   ): Promise<readonly Annotation[]> {
     const asked = new URLSearchParams({ datasets: dataset, start, end }).toString();

@@ -1,29 +1,29 @@
 /** How a reply is drawn: as its `render` asks, else over time where its rows are steps in time. */
 import type { ChartShape } from '../../parts/chart-series.ts';
 import { formatCell } from '../../parts/show-text.ts';
-import type { QueryResult, Table, Value } from './api.ts';
+import type { CellValue, ColumnTable, QueryResult } from './api.ts';
 import { tableOf } from './results.ts';
-import { columnsOf, hasArraysOverTime, isNumbers, type Series, seriesOf, type SeriesWish } from './series.ts';
+import { columnsOf, hasArraysOverTime, isNumbers, type QuerySeries, seriesOf, type SeriesWish } from './series.ts';
 
-export interface Part {
+export interface ChartPart {
   readonly label: string;
   readonly value: number;
 }
 
 export type Drawing =
-  | ({ readonly kind: 'axes'; readonly title: string; readonly shape: ChartShape } & Series)
+  | ({ readonly kind: 'axes'; readonly title: string; readonly shape: ChartShape } & QuerySeries)
   | {
       readonly kind: 'bars';
       readonly title: string;
       readonly isUpright: boolean;
-      readonly parts: readonly Part[];
+      readonly parts: readonly ChartPart[];
       readonly left: number;
     }
-  | { readonly kind: 'pie'; readonly title: string; readonly parts: readonly Part[] }
+  | { readonly kind: 'pie'; readonly title: string; readonly parts: readonly ChartPart[] }
   | {
       readonly kind: 'card';
       readonly title: string;
-      readonly facts: readonly (readonly [name: string, value: Value])[];
+      readonly facts: readonly (readonly [name: string, value: CellValue])[];
     }
   | {
       readonly kind: 'none';
@@ -84,7 +84,7 @@ export function drawingOf(result: QueryResult, titleGiven = 'Over time'): Drawin
 }
 
 function overAxes(
-  table: Table,
+  table: ColumnTable,
   wish: SeriesWish,
   { chart, properties }: QueryResult['render'] & object,
   title?: string,
@@ -107,9 +107,9 @@ function overAxes(
 
 /** One for each row, and each of its numbers; undefined where no column has numbers. */
 function partsOf(
-  table: Table,
+  table: ColumnTable,
   { x, ys }: SeriesWish,
-): { readonly names: string; readonly parts: readonly Part[] } | undefined {
+): { readonly names: string; readonly parts: readonly ChartPart[] } | undefined {
   const columns = columnsOf(table);
   const grouped = columns.filter(({ name }) =>
     x === undefined ? table.groups.some((group) => group.name === name) : name === x,
@@ -134,7 +134,7 @@ function partsOf(
   return { names: numbers.map(({ name }) => name).join(', '), parts };
 }
 
-function barsOf(table: Table, wish: SeriesWish, chart: string, title: string | undefined): Drawing {
+function barsOf(table: ColumnTable, wish: SeriesWish, chart: string, title: string | undefined): Drawing {
   const found = partsOf(table, wish);
   if (!found) return note(`${chart} needs a column of numbers.`);
   const isUpright = chart === 'columnchart';
@@ -142,7 +142,7 @@ function barsOf(table: Table, wish: SeriesWish, chart: string, title: string | u
   return { kind: 'bars', title: title ?? found.names, isUpright, parts, left: found.parts.length - parts.length };
 }
 
-function pieOf(table: Table, wish: SeriesWish, title: string | undefined): Drawing {
+function pieOf(table: ColumnTable, wish: SeriesWish, title: string | undefined): Drawing {
   const found = partsOf(table, wish);
   if (!found || found.parts.some(({ value }) => value < 0) || found.parts.every(({ value }) => value === 0))
     return note('piechart needs a column of numbers, none of them below zero and one above.');
@@ -158,7 +158,7 @@ function pieOf(table: Table, wish: SeriesWish, title: string | undefined): Drawi
 }
 
 /** Of the first row. */
-function factsOf(table: Table): readonly (readonly [string, Value])[] {
+function factsOf(table: ColumnTable): readonly (readonly [string, CellValue])[] {
   return columnsOf(table)
     .map(({ name, values }) => [name, values[0] ?? null] as const)
     .slice(0, MOST_FACTS);

@@ -9,12 +9,12 @@ import { readExpression } from '../../../language/syntax/expressions.ts';
 import { AplError, attempt } from '../../../language/syntax/apl-error.ts';
 import { Parser } from '../../../language/syntax/parser.ts';
 import { type Expression, nameOf } from '../../../language/syntax/tree.ts';
-import type { Value } from './api.ts';
+import type { CellValue } from './api.ts';
 import { leadingStages, quoteName } from './query-text.ts';
 
-export interface Filter {
+export interface FieldFilter {
   readonly name: string;
-  readonly value: Value;
+  readonly value: CellValue;
   /** Events with this value are not wanted. */
   readonly isLeftOut?: boolean;
 }
@@ -26,7 +26,7 @@ interface Condition {
   readonly values: readonly string[];
 }
 
-type Part = { readonly text: string } | Condition;
+type FilterPart = { readonly text: string } | Condition;
 
 const NONE = 'null';
 /** As `and` binds in expressions. */
@@ -34,7 +34,7 @@ const AND = 2;
 const FILTER = /^(?:where|filter)\b/;
 
 /** Adds the filter where events still have their fields: to a condition on the same field, else behind the leading filters. */
-export function addFilter(text: string, { name, value, isLeftOut = false }: Filter): string {
+export function addFilter(text: string, { name, value, isLeftOut = false }: FieldFilter): string {
   const { source, leading, rest } = leadingStages(text);
   const literal = literalOf(name, value);
   const stages = leading.map((stage, at) =>
@@ -49,7 +49,7 @@ export function addFilter(text: string, { name, value, isLeftOut = false }: Filt
   const isChosen = own.some(({ isOut }) => !isOut);
   // A left-out value that is chosen now becomes the only one, unless others are chosen.
   const isReplaced = !isLeftOut && !isChosen;
-  const change = (part: Condition): readonly Part[] => {
+  const change = (part: Condition): readonly FilterPart[] => {
     const others = part.values.filter((each) => each !== literal);
     if (!part.isOut === isLeftOut) {
       if (isReplaced) return [];
@@ -77,7 +77,7 @@ export function addFilter(text: string, { name, value, isLeftOut = false }: Filt
 }
 
 /** Events that have this value. */
-export function conditionOf(name: string, value: Value): string {
+export function conditionOf(name: string, value: CellValue): string {
   return write({ name, isOut: false, values: [literalOf(name, value)] }, true);
 }
 
@@ -97,7 +97,7 @@ function isPlain(name: string): boolean {
   );
 }
 
-function literalOf(name: string, value: Value): string {
+function literalOf(name: string, value: CellValue): string {
   if (value === null) return NONE;
   if ((name === '_time' || name === '_sysTime') && typeof value === 'string')
     return `datetime(${JSON.stringify(value)})`;
@@ -107,7 +107,7 @@ function literalOf(name: string, value: Value): string {
 }
 
 /** Of a stage of `where`: its conditions joined by `and`. Undefined where they are joined otherwise. */
-function partsOf(stage: string): readonly Part[] | undefined {
+function partsOf(stage: string): readonly FilterPart[] | undefined {
   try {
     const whole = new Parser(stage);
     whole.take();
@@ -116,7 +116,7 @@ function partsOf(stage: string): readonly Part[] | undefined {
     if (whole.token.kind !== 'end') return undefined;
     if (single) return [single];
     const parser = new Parser(stage.slice(from));
-    const parts: Part[] = [];
+    const parts: FilterPart[] = [];
     do {
       const { at } = parser.token;
       const expression = readExpression(parser, AND);
@@ -158,7 +158,7 @@ function constantText(expression: Expression): string | undefined {
   return type === 'int' || type === 'real' || type === 'bool' ? String(value) : undefined;
 }
 
-function writeStage(parts: readonly Part[]): string {
+function writeStage(parts: readonly FilterPart[]): string {
   return `where ${parts.map((part) => ('text' in part ? part.text : write(part, parts.length === 1))).join(' and ')}`;
 }
 

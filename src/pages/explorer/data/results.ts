@@ -1,10 +1,10 @@
 /** A query's reply as rows and columns, and as text to take away. */
 import { PREFERRED_FIELDS } from '../../../core/text/event-line.ts';
-import type { QueryResult, Table, Value } from './api.ts';
+import type { CellValue, ColumnTable, QueryResult } from './api.ts';
 
-export interface Rows {
+export interface TableRows {
   readonly names: readonly string[];
-  readonly columns: readonly (readonly Value[])[];
+  readonly columns: readonly (readonly CellValue[])[];
   readonly count: number;
   /** Columns whose values are times. */
   readonly times: ReadonlySet<string>;
@@ -20,11 +20,11 @@ const SHOWN_OF_TABLES = 50;
 export const CURSOR = '_cursor';
 
 /** The one with the rows. */
-export function tableOf({ tables }: QueryResult): Table | undefined {
+export function tableOf({ tables }: QueryResult): ColumnTable | undefined {
   return tables.find(({ name }) => name !== '_totals');
 }
 
-export function rowsOf(result: QueryResult): Rows {
+export function rowsOf(result: QueryResult): TableRows {
   const table = tableOf(result);
   if (!table) return { names: [], columns: [], count: 0, times: new Set(), areEvents: false, cursors: undefined };
   const all = table.fields.map(({ name }) => name);
@@ -41,7 +41,7 @@ export function rowsOf(result: QueryResult): Rows {
 }
 
 /** The columns to begin with: of events those that say most, of a table all. */
-export function chooseColumns({ names, columns, count, areEvents }: Rows): string[] {
+export function chooseColumns({ names, columns, count, areEvents }: TableRows): string[] {
   if (!areEvents) return names.slice(0, SHOWN_OF_TABLES);
   const sample = Math.min(count, 200);
   const filled = new Map(
@@ -58,27 +58,27 @@ export function chooseColumns({ names, columns, count, areEvents }: Rows): strin
   return ['_time', ...chosen];
 }
 
-export function eventAt({ names, columns }: Rows, row: number): [name: string, value: Value][] {
+export function eventAt({ names, columns }: TableRows, row: number): [name: string, value: CellValue][] {
   return names.flatMap((name, index) => {
     const value = columns[index]![row] ?? null;
-    return value === null ? [] : [[name, value] as [string, Value]];
+    return value === null ? [] : [[name, value] as [string, CellValue]];
   });
 }
 
-export function toJson(rows: Rows): string {
+export function toJson(rows: TableRows): string {
   return Array.from({ length: rows.count }, (_, row) => JSON.stringify(Object.fromEntries(eventAt(rows, row)))).join(
     '\n',
   );
 }
 
 /** These columns alone, in this order. */
-export function pickColumns(rows: Rows, names: readonly string[]): Rows {
+export function pickColumns(rows: TableRows, names: readonly string[]): TableRows {
   return { ...rows, names, columns: names.map((name) => rows.columns[rows.names.indexOf(name)] ?? []) };
 }
 
 /** RFC 4180. */
-export function toCsv({ names, columns, count }: Rows): string {
-  const cell = (value: Value): string => {
+export function toCsv({ names, columns, count }: TableRows): string {
+  const cell = (value: CellValue): string => {
     const text =
       value === null
         ? ''

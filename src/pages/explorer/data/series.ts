@@ -1,10 +1,10 @@
 /** A reply's rows as series over time, or over another number. */
 import type { ChartSeries } from '../../parts/chart-series.ts';
 import { formatCell } from '../../parts/show-text.ts';
-import type { Table, Value } from './api.ts';
+import type { CellValue, ColumnTable } from './api.ts';
 import { CURSOR } from './results.ts';
 
-export interface Series {
+export interface QuerySeries {
   /** Seconds where the axis is of times; ascending. */
   readonly xs: readonly number[];
   readonly isTime: boolean;
@@ -23,10 +23,10 @@ export interface SeriesWish {
   readonly isByRow?: boolean;
 }
 
-interface Column {
+interface TypedColumn {
   readonly name: string;
   readonly type: string;
-  readonly values: readonly Value[];
+  readonly values: readonly CellValue[];
 }
 
 /** As many as the theme has colours. */
@@ -37,7 +37,7 @@ const MOST_FILLED = 2000;
 const MOST_STEPS = 500_000;
 
 /** Undefined where no column can be the axis, or none has numbers. */
-export function seriesOf(given: Table, { x, ys, isByRow = false }: SeriesWish = {}): Series | undefined {
+export function seriesOf(given: ColumnTable, { x, ys, isByRow = false }: SeriesWish = {}): QuerySeries | undefined {
   const table = unfold(given);
   const columns = columnsOf(table);
   const grouped = (name: string) => table.groups.some((group) => group.name === name);
@@ -90,19 +90,19 @@ export function seriesOf(given: Table, { x, ys, isByRow = false }: SeriesWish = 
 }
 
 /** Without the one that the service adds. */
-export function columnsOf({ fields, columns }: Table): Column[] {
+export function columnsOf({ fields, columns }: ColumnTable): TypedColumn[] {
   return fields
     .map(({ name, type }, index) => ({ name, type, values: columns[index] ?? [] }))
     .filter(({ name }) => name !== CURSOR);
 }
 
-export const isNumbers = ({ values }: Column): boolean => values.some((value) => typeof value === 'number');
-const isTexts = ({ values }: Column): boolean =>
+export const isNumbers = ({ values }: TypedColumn): boolean => values.some((value) => typeof value === 'number');
+const isTexts = ({ values }: TypedColumn): boolean =>
   values.some((value) => typeof value === 'string' || typeof value === 'boolean');
-const isTimes = ({ type, values }: Column): boolean =>
+const isTimes = ({ type, values }: TypedColumn): boolean =>
   type.startsWith('datetime') && values.some((value) => value !== null);
 
-function placeOf(value: Value, isTime: boolean): number | undefined {
+function placeOf(value: CellValue, isTime: boolean): number | undefined {
   const place = isTime ? Date.parse(formatCell(value)) / 1000 : value;
   return typeof place === 'number' && Number.isFinite(place) ? place : undefined;
 }
@@ -123,7 +123,7 @@ function eachRow(places: readonly (number | undefined)[]): Places {
 }
 
 /** Every step of the query's range, or from the first to the last, also those without rows, unless they are too many. */
-function eachPlace(places: readonly (number | undefined)[], step: number, range: Table['range']): Places {
+function eachPlace(places: readonly (number | undefined)[], step: number, range: ColumnTable['range']): Places {
   let xs = [...new Set(places.filter((place) => place !== undefined))].sort((a, b) => a - b);
   const [first = 0, last = 0] = [xs[0], xs.at(-1)];
   const whole = range && ([range.start, range.end].map((time) => Date.parse(time) / 1000) as [number, number]);
@@ -144,29 +144,29 @@ function eachPlace(places: readonly (number | undefined)[], step: number, range:
 }
 
 /** Where nothing was counted, nothing was there. */
-function isCount({ fields }: Table, name: string): boolean {
+function isCount({ fields }: ColumnTable, name: string): boolean {
   return fields.find((field) => field.name === name)?.agg?.name.startsWith('count') === true;
 }
 
 /** Whether `make-series` made the rows: one of the columns has the times of each row's arrays. */
-export function hasArraysOverTime(table: Table): boolean {
+export function hasArraysOverTime(table: ColumnTable): boolean {
   return timesAt(table) >= 0;
 }
 
-function timesAt({ fields, columns }: Table): number {
+function timesAt({ fields, columns }: ColumnTable): number {
   if (fields.some(({ name }) => name === '_sysTime')) return -1;
   return columns.findIndex(([first]) => {
     if (!Array.isArray(first) || first.length === 0) return false;
-    const [time] = first as readonly Value[];
+    const [time] = first as readonly CellValue[];
     return typeof time === 'string' && /^\d{4}-\d\d-\d\dT/.test(time) && !Number.isNaN(Date.parse(time));
   });
 }
 
 /** One row for each step of the arrays that `make-series` makes. */
-function unfold(table: Table): Table {
+function unfold(table: ColumnTable): ColumnTable {
   const at = timesAt(table);
   if (at < 0) return table;
-  const lengthOf = (value: Value | undefined) => (Array.isArray(value) ? value.length : -1);
+  const lengthOf = (value: CellValue | undefined) => (Array.isArray(value) ? value.length : -1);
   const steps = lengthOf(table.columns[at]![0]);
   const rows = Math.min(table.columns[at]!.length, Math.floor(MOST_STEPS / steps));
   const columns = table.columns.map((column) =>
@@ -174,7 +174,7 @@ function unfold(table: Table): Table {
       .slice(0, rows)
       .flatMap((value) =>
         Array.from({ length: steps }, (_, step) =>
-          lengthOf(value) === steps ? ((value as readonly Value[])[step] ?? null) : value,
+          lengthOf(value) === steps ? ((value as readonly CellValue[])[step] ?? null) : value,
         ),
       ),
   );

@@ -1,13 +1,13 @@
 /** Datasets and what they hold: the sidebar shows them, the editor suggests them. Asked for at sign-in, of the queried dataset with each query, and when a reader asks. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Dataset, DatasetInfo, VirtualField } from '../../../client/api-types.ts';
-import type { Api, Field } from './api.ts';
-import type { Outcome } from './use-query.ts';
+import type { Api, EventField } from './api.ts';
+import type { QueryOutcome } from './use-query.ts';
 
 /** Of so many datasets it is asked at once what they hold. */
 const MOST_INFOS = 50;
 
-export interface Catalog {
+export interface CatalogView {
   /** Undefined until they are listed. */
   readonly datasets: readonly Dataset[] | undefined;
   /** By name. */
@@ -19,10 +19,10 @@ export interface Catalog {
   readonly problem: string;
 }
 
-const NONE: Catalog = { datasets: undefined, infos: {}, virtual: [], isLoaded: false, problem: '' };
+const NONE: CatalogView = { datasets: undefined, infos: {}, virtual: [], isLoaded: false, problem: '' };
 
 /** Of a dataset: those that events have, then virtual ones. */
-export function fieldsOf({ infos, virtual }: Catalog, dataset: string | undefined): readonly Field[] {
+export function fieldsOf({ infos, virtual }: CatalogView, dataset: string | undefined): readonly EventField[] {
   if (dataset === undefined) return [];
   const named = virtual
     .filter((field) => field.dataset === dataset)
@@ -34,12 +34,12 @@ export function fieldsOf({ infos, virtual }: Catalog, dataset: string | undefine
 }
 
 /** Nothing is stored yet in what the token may see. */
-export function isEmpty({ datasets, infos, isLoaded }: Catalog): boolean {
+export function isEmpty({ datasets, infos, isLoaded }: CatalogView): boolean {
   return isLoaded && datasets !== undefined && datasets.every(({ name }) => infos[name]?.numEvents === 0);
 }
 
 /** The dataset with the newest event, and when that was; undefined where all are empty. */
-export function newestOf({ infos, isLoaded }: Catalog): { readonly name: string; readonly ms: number } | undefined {
+export function newestOf({ infos, isLoaded }: CatalogView): { readonly name: string; readonly ms: number } | undefined {
   const filled = Object.entries(infos).filter(([, { numEvents }]) => numEvents > 0);
   const dated = filled.map(([name, { maxTime }]) => ({ name, ms: Date.parse(maxTime) })).sort((a, b) => b.ms - a.ms);
   return isLoaded ? dated[0] : undefined;
@@ -49,8 +49,8 @@ export function newestOf({ infos, isLoaded }: Catalog): { readonly name: string;
 export function useCatalog(
   api: Api | undefined,
   dataset: string | undefined,
-  ran: Outcome,
-): Catalog & { readonly refresh: () => void } {
+  ran: QueryOutcome,
+): CatalogView & { readonly refresh: () => void } {
   const [catalog, setCatalog] = useState(NONE);
   const [asked, setAsked] = useState(0);
   useEffect(() => setCatalog(NONE), [api]);

@@ -7,20 +7,20 @@ import { toQueryRange } from './link-state.ts';
 import { countOverTime, datasetOf } from './query-text.ts';
 import { rowsOf, tableOf } from './results.ts';
 
-export type Outcome =
+export type QueryOutcome =
   | { readonly kind: 'none' }
   /** The reader ended it. */
   | { readonly kind: 'ended' }
-  | { readonly kind: 'running'; /** Shown until then. */ readonly last: Found | undefined }
+  | { readonly kind: 'running'; /** Shown until then. */ readonly last: FoundResult | undefined }
   | {
       readonly kind: 'failed';
       readonly query: string;
       readonly message: string;
       /** Where in the query, from 1. */ readonly place: Refused['place'];
     }
-  | Found;
+  | FoundResult;
 
-export interface Found {
+export interface FoundResult {
   readonly kind: 'found';
   /** Of this page's queries. */ readonly number: number;
   readonly result: QueryResult;
@@ -32,7 +32,7 @@ export interface Found {
 }
 
 export interface QueryRunner {
-  readonly outcome: Outcome;
+  readonly outcome: QueryOutcome;
   readonly run: (query: string, range: string) => void;
   /** Gives up the one that runs. */
   readonly stop: () => void;
@@ -41,7 +41,7 @@ export interface QueryRunner {
 }
 
 export function useQuery(api: Api | undefined): QueryRunner {
-  const [outcome, setOutcome] = useState<Outcome>({ kind: 'none' });
+  const [outcome, setOutcome] = useState<QueryOutcome>({ kind: 'none' });
   const count = useRef(0);
   const running = useRef<AbortController | undefined>(undefined);
   const run = (query: string, range: string) => {
@@ -65,7 +65,13 @@ export function useQuery(api: Api | undefined): QueryRunner {
   return { outcome, run, stop: () => giveUp('none'), cancel: () => giveUp('ended') };
 }
 
-async function ask(api: Api, query: string, within: string, number: number, signal: AbortSignal): Promise<Outcome> {
+async function ask(
+  api: Api,
+  query: string,
+  within: string,
+  number: number,
+  signal: AbortSignal,
+): Promise<QueryOutcome> {
   try {
     const over = toQueryRange(within);
     const result = await api.query(query, over, signal);

@@ -3,8 +3,8 @@
  * and phones have a plain text field. Tab takes a suggestion while some are shown, Escape closes them, Ctrl+Space asks for them.
  */
 import { useLayoutEffect, useMemo, useRef, useState, useEffect } from 'preact/hooks';
-import { complete, type Completion, type Known, type Suggestion } from './complete.ts';
-import type { Problem } from './find-problem.ts';
+import { complete, type Completion, type KnownNames, type Suggestion } from './complete.ts';
+import type { QueryProblem } from './find-problem.ts';
 import { highlight, type PieceKind } from './highlight.ts';
 import { formatCell } from '../../parts/show-text.ts';
 
@@ -13,15 +13,15 @@ const LIST_PIXELS = 420;
 
 export interface CodeFieldProps {
   readonly query: string;
-  readonly problem: Problem | undefined;
-  readonly known: Known;
+  readonly problem: QueryProblem | undefined;
+  readonly known: KnownNames;
   readonly onEdit: (query: string) => void;
   readonly onRun: (query: string) => void;
   /** Called with whether suggestions are shown. */
   readonly onSuggest: (isShown: boolean) => void;
 }
 
-interface Open extends Completion {
+interface OpenList extends Completion {
   readonly chosen: number;
   /** Arrows moved through the list: Enter takes the entry, too. */
   readonly isMoved: boolean;
@@ -32,7 +32,7 @@ export function CodeField({ query, problem, known, onEdit, onRun, onSuggest }: C
   const holder = useRef<HTMLDivElement>(null);
   const mark = useRef<HTMLElement>(null);
   const caretAfter = useRef<number | undefined>(undefined);
-  const [open, setOpen] = useState<Open | undefined>();
+  const [open, setOpen] = useState<OpenList | undefined>();
   const [place, setPlace] = useState({ left: 0, top: 0 });
   const runs = useMemo(() => cutRuns(query, problem, open?.from), [query, problem, open?.from]);
 
@@ -130,7 +130,7 @@ export function CodeField({ query, problem, known, onEdit, onRun, onSuggest }: C
   );
 }
 
-interface Run {
+interface CodeRun {
   readonly text: string;
   readonly kind: PieceKind;
   readonly isFault: boolean;
@@ -138,7 +138,7 @@ interface Run {
 }
 
 /** The pieces of the text, cut again where a fault begins and ends and where suggestions are shown. */
-function cutRuns(query: string, problem: Problem | undefined, mark: number | undefined): Run[] {
+function cutRuns(query: string, problem: QueryProblem | undefined, mark: number | undefined): CodeRun[] {
   const cuts = [problem?.at, problem?.end, mark].filter((cut) => cut !== undefined);
   const runs = highlight(query).flatMap(({ kind, at, end }) => {
     const edges = [at, ...cuts.filter((cut) => cut > at && cut < end).sort((a, b) => a - b), end];

@@ -5,7 +5,7 @@ import type { Operator } from '../../../language/plan/operator.ts';
 import { typeOf } from '../../../language/plan/scope.ts';
 import { WANTED } from '../../../language/syntax/parser.ts';
 import { readDraft, type QueryDraft } from '../../../language/text/draft.ts';
-import type { Field } from '../data/api.ts';
+import type { EventField } from '../data/api.ts';
 import { quoteName } from '../data/query-text.ts';
 
 export interface Suggestion {
@@ -21,9 +21,9 @@ export interface Completion {
   readonly suggestions: readonly Suggestion[];
 }
 
-export interface Known {
+export interface KnownNames {
   readonly datasets: readonly string[];
-  readonly fields: readonly Field[];
+  readonly fields: readonly EventField[];
 }
 
 const MOST = 50;
@@ -66,7 +66,7 @@ const wordsOf = (names: Iterable<string>): readonly Suggestion[] =>
 const INFIX_WORDS = wordsOf([...OPERATORS.keys()].map((name) => (name === 'matches regex' ? 'matches' : name)));
 
 /** Undefined where nothing is to be suggested: in a comment, a text, or behind a number. */
-export function complete(text: string, caret: number, known: Known): Completion | undefined {
+export function complete(text: string, caret: number, known: KnownNames): Completion | undefined {
   const before = text.slice(0, caret);
   const near = before.slice(-LONGEST_WORD);
   const [open, name] = IN_BRACKETS.exec(near) ?? [];
@@ -82,12 +82,12 @@ export function complete(text: string, caret: number, known: Known): Completion 
 }
 
 /** Candidates that may follow the text, and match the word. */
-function proposed(text: string, word: string, known: Known): Suggestion[] {
+function proposed(text: string, word: string, known: KnownNames): Suggestion[] {
   const draft = readDraft(text);
   return draft ? matching(candidates(draft, known), word) : [];
 }
 
-function candidates(draft: QueryDraft, { datasets, fields }: Known): readonly Suggestion[] {
+function candidates(draft: QueryDraft, { datasets, fields }: KnownNames): readonly Suggestion[] {
   const { wanted, aggregates, tables } = draft;
   if (wanted.has(WANTED.operator)) return STAGES;
   const isExpression = wanted.has(WANTED.expression);
@@ -120,7 +120,7 @@ function candidates(draft: QueryDraft, { datasets, fields }: Known): readonly Su
 const MADE = 'made by this query';
 
 /** The fields of the dataset that are left at this place, and what the text made. */
-function fieldsOf({ scope, values, wanted }: QueryDraft, fields: readonly Field[]): Suggestion[] {
+function fieldsOf({ scope, values, wanted }: QueryDraft, fields: readonly EventField[]): Suggestion[] {
   const columns = scope();
   const stored = columns.open
     ? fields.filter(({ name }) => name !== '_sysTime' && typeOf(columns, name) !== undefined)

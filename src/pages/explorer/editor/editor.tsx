@@ -1,9 +1,9 @@
 /** The query's text and its time range. */
 import { useEffect, useState } from 'preact/hooks';
 import { type useZone, ZonePicker } from '../../parts/zone-picker.tsx';
-import type { Known } from './complete.ts';
+import type { KnownNames } from './complete.ts';
 import { CodeField } from './code-field.tsx';
-import { findProblem, type Problem } from './find-problem.ts';
+import { findProblem, type QueryProblem } from './find-problem.ts';
 import { RangePicker } from './range-picker.tsx';
 
 export interface EditorProps {
@@ -12,9 +12,9 @@ export interface EditorProps {
   readonly zone: ReturnType<typeof useZone>;
   readonly isRunning: boolean;
   readonly canRun: boolean;
-  readonly known: Known;
+  readonly known: KnownNames;
   /** What the service refused in this very text. */
-  readonly refused: Problem | undefined;
+  readonly refused: QueryProblem | undefined;
   readonly onEdit: (query: string) => void;
   readonly onRun: (query: string, range: string) => void;
   readonly onCancel: () => void;
@@ -89,8 +89,8 @@ export function Editor({
 }
 
 /** Undefined while the text is being typed. */
-function useProblem(query: string): Problem | undefined {
-  const [found, setFound] = useState<{ readonly query: string; readonly problem: Problem | undefined }>();
+function useProblem(query: string): QueryProblem | undefined {
+  const [found, setFound] = useState<{ readonly query: string; readonly problem: QueryProblem | undefined }>();
   useEffect(() => {
     const timer = setTimeout(() => setFound({ query, problem: findProblem(query) }), REST_MS);
     return () => clearTimeout(timer);

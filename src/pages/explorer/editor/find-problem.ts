@@ -2,7 +2,7 @@
 import { planOf, readQuery } from '../../../language/text/query-text.ts';
 import { AplError, attempt } from '../../../language/syntax/apl-error.ts';
 
-export interface Problem {
+export interface QueryProblem {
   readonly message: string;
   /** Offsets in the text. */
   readonly at: number;
@@ -12,7 +12,7 @@ export interface Problem {
 const WORD = /[\p{L}\p{N}_$-]+|[^]/uy;
 
 /** Undefined for a text without a fault, or without anything. Datasets and fields are the service's to judge. */
-export function findProblem(text: string): Problem | undefined {
+export function findProblem(text: string): QueryProblem | undefined {
   if (text.trim() === '') return undefined;
   const found = attempt(() => planOf(readQuery(text), new Map()));
   return found instanceof AplError ? { message: found.message, ...placeAt(text, found.at) } : undefined;

@@ -7,7 +7,7 @@ import { readIsoTime } from '../../../core/time/time-text.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import { sinceStored, storedBetween } from '../../../language/text/arrivals-text.ts';
 import { formatCell } from '../../parts/show-text.ts';
-import { type Api, type QueryResult, Refused, type Value } from '../data/api.ts';
+import { type Api, type QueryResult, Refused, type CellValue } from '../data/api.ts';
 import { eventAt, rowsOf } from '../data/results.ts';
 
 /** Kept in the page. */
@@ -24,10 +24,10 @@ const RANGE = { startTime: 'now-1h', endTime: 'now+1d' };
 
 export interface TailedEvent {
   readonly cursor: string;
-  readonly fields: readonly (readonly [name: string, value: Value])[];
+  readonly fields: readonly (readonly [name: string, value: CellValue])[];
 }
 
-export interface Tail {
+export interface FollowedEvents {
   /** Newest first. */
   readonly events: readonly TailedEvent[];
   /** Stored since the page began, as far as it knows. */
@@ -39,7 +39,7 @@ export interface Tail {
   readonly isOver: boolean;
 }
 
-export const NO_TAIL: Tail = { events: [], count: 0, leftOut: 0, problem: '', isOver: false };
+export const NO_TAIL: FollowedEvents = { events: [], count: 0, leftOut: 0, problem: '', isOver: false };
 
 const NO_EVENTS =
   'A live tail shows events as they are stored, and this query sums up, sorts or takes some. Run it instead.';
@@ -49,7 +49,7 @@ export async function followEvents(
   api: Api,
   query: string,
   signal: AbortSignal,
-  set: (change: (tail: Tail) => Tail) => void,
+  set: (change: (tail: FollowedEvents) => FollowedEvents) => void,
 ): Promise<void> {
   const window = new FollowWindow(performance.now(), HOLD_MS);
   /** The service's own time. */

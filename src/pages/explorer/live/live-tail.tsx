@@ -3,13 +3,13 @@ import { Alert } from '../../parts/alert.tsx';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatCount, formatMany } from '../../parts/format.ts';
 import type { Api } from '../data/api.ts';
-import type { Filter } from '../data/filters.ts';
+import type { FieldFilter } from '../data/filters.ts';
 import type { LinkState } from '../data/link-state.ts';
-import { chooseColumns, type Rows } from '../data/results.ts';
+import { chooseColumns, type TableRows } from '../data/results.ts';
 import { ColumnPicker } from '../results/column-picker.tsx';
 import { EventPanel } from '../results/event-panel.tsx';
 import { ResultsTable } from '../results/results-table.tsx';
-import { followEvents, MOST_EVENTS, NO_TAIL, type Tail, type TailedEvent } from './follow-events.ts';
+import { followEvents, MOST_EVENTS, NO_TAIL, type FollowedEvents, type TailedEvent } from './follow-events.ts';
 
 export interface LiveTailProps {
   readonly api: Api;
@@ -17,7 +17,7 @@ export interface LiveTailProps {
   /** Those that were chosen; none for those that the page chooses. */
   readonly columns: readonly string[];
   readonly onLink: (part: Partial<LinkState>) => void;
-  readonly onFilter: (filter: Filter) => void;
+  readonly onFilter: (filter: FieldFilter) => void;
   readonly onStop: () => void;
 }
 
@@ -25,7 +25,7 @@ export function LiveTail({ api, query, columns, onLink, onFilter, onStop }: Live
   const [tail, setTail] = useState(NO_TAIL);
   const [opened, setOpened] = useState<TailedEvent | undefined>();
   /** The events shown while the user reads. */
-  const [held, setHeld] = useState<Tail | undefined>();
+  const [held, setHeld] = useState<FollowedEvents | undefined>();
   const holder = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const abort = new AbortController();
@@ -103,7 +103,7 @@ export function LiveTail({ api, query, columns, onLink, onFilter, onStop }: Live
 
 const TIMES: ReadonlySet<string> = new Set(['_time', '_sysTime']);
 
-function tableOf(events: readonly TailedEvent[]): Rows {
+function tableOf(events: readonly TailedEvent[]): TableRows {
   const names = [...new Set(events.flatMap(({ fields }) => fields.map(([name]) => name)))];
   const records = events.map(({ fields }) => new Map(fields));
   const columns = names.map((name) => records.map((record) => record.get(name) ?? null));

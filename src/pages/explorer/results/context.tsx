@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { eventLineOf } from '../../../core/text/event-line.ts';
 import { formatTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
-import { type Api, isGivenUp, type Value } from '../data/api.ts';
+import { type Api, isGivenUp, type CellValue } from '../data/api.ts';
 import { conditionOf } from '../data/filters.ts';
 import { quoteName } from '../data/query-text.ts';
 import { rowsOf } from '../data/results.ts';
@@ -13,7 +13,7 @@ import { rowsOf } from '../data/results.ts';
 const ORIGINS = ['file', 'host'];
 const EACH_WAY = 5;
 
-export interface Place {
+export interface EventLocation {
   readonly dataset: string;
   /** Of the event. */
   readonly cursor: string;
@@ -21,18 +21,18 @@ export interface Place {
 
 export interface ContextProps {
   readonly api: Api;
-  readonly place: Place;
-  readonly event: readonly (readonly [name: string, value: Value])[];
+  readonly place: EventLocation;
+  readonly event: readonly (readonly [name: string, value: CellValue])[];
 }
 
-interface Line {
+interface ContextLine {
   readonly time: string;
   readonly text: string;
   readonly isIt: boolean;
 }
 
 export function Context({ api, place, event }: ContextProps) {
-  const [shown, setShown] = useState<{ readonly origin: string; readonly lines: readonly Line[] } | undefined>();
+  const [shown, setShown] = useState<{ readonly origin: string; readonly lines: readonly ContextLine[] } | undefined>();
   const [problem, setProblem] = useState('');
   const asked = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => asked.current?.abort(), []);
@@ -78,14 +78,14 @@ export function Context({ api, place, event }: ContextProps) {
   );
 }
 
-function linesOf(result: Parameters<typeof rowsOf>[0]): Line[] {
+function linesOf(result: Parameters<typeof rowsOf>[0]): ContextLine[] {
   const { names, columns, count } = rowsOf(result);
   return Array.from({ length: count }, (_, row) =>
     lineOf(new Map(names.map((name, index) => [name, columns[index]?.[row] ?? null] as const))),
   );
 }
 
-function lineOf(fields: ReadonlyMap<string, Value>): Line {
+function lineOf(fields: ReadonlyMap<string, CellValue>): ContextLine {
   const { time, severity, message, rest } = eventLineOf(fields, (value) => formatCell(value));
   const text = message === '' ? rest.map(([name, value]) => `${name}=${formatCell(value, 100)}`).join(' ') : message;
   return { time, text: formatCell([severity, text].join(' ').trim(), 200), isIt: false };

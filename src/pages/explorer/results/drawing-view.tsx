@@ -3,8 +3,8 @@ import { Chart } from '../../parts/chart.tsx';
 import { type ChartMark, chartColor } from '../../parts/chart-series.ts';
 import { formatCount, formatShort } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
-import type { Value } from '../data/api.ts';
-import type { Drawing, Part } from '../data/drawing.ts';
+import type { CellValue } from '../data/api.ts';
+import type { ChartPart, Drawing } from '../data/drawing.ts';
 
 export interface DrawingViewProps {
   readonly drawing: Drawing;
@@ -75,7 +75,7 @@ function Card({
   facts,
 }: {
   readonly title: string;
-  readonly facts: readonly (readonly [name: string, value: Value])[];
+  readonly facts: readonly (readonly [name: string, value: CellValue])[];
 }) {
   return (
     <figure class="surface card">
@@ -101,7 +101,7 @@ function Card({
 interface BarsProps {
   readonly title: string;
   readonly isUpright: boolean;
-  readonly parts: readonly Part[];
+  readonly parts: readonly ChartPart[];
 }
 
 function Bars({ title, isUpright, parts }: BarsProps) {
@@ -135,7 +135,7 @@ function Bars({ title, isUpright, parts }: BarsProps) {
 }
 
 /** Parts of a whole as a ring, each named beside it with its share: what `render piechart` asks for. */
-function Pie({ title, parts }: { readonly title: string; readonly parts: readonly Part[] }) {
+function Pie({ title, parts }: { readonly title: string; readonly parts: readonly ChartPart[] }) {
   const whole = parts.reduce((sum, { value }) => sum + value, 0);
   const shares = parts.map(({ value }) => (100 * value) / whole);
   return (

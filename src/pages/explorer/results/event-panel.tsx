@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatExactTime, formatMany, nameMany } from '../../parts/format.ts';
 import { showHidden } from '../../parts/show-text.ts';
-import type { Value } from '../data/api.ts';
-import type { Filter } from '../data/filters.ts';
+import type { CellValue } from '../data/api.ts';
+import type { FieldFilter } from '../data/filters.ts';
 
 /** Longer values, and more fields, are shown when they are asked for. */
 const MOST_CHARACTERS = 2000;
@@ -13,11 +13,11 @@ const MOST_FIELDS = 200;
 const MOST_DRAWN = 100_000;
 
 export interface EventPanelProps {
-  readonly event: readonly (readonly [name: string, value: Value])[];
+  readonly event: readonly (readonly [name: string, value: CellValue])[];
   /** Fields whose values are times. */
   readonly times: ReadonlySet<string>;
   readonly canFilter: boolean;
-  readonly onFilter: (filter: Filter) => void;
+  readonly onFilter: (filter: FieldFilter) => void;
   readonly onClose: () => void;
   /** Shown above the fields. */
   readonly children?: ComponentChildren;
@@ -27,7 +27,7 @@ export function EventPanel({ event, times, canFilter, onFilter, onClose, childre
   const [isWhole, setWhole] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
-  const isTime = (name: string, value: Value): value is string => times.has(name) && typeof value === 'string';
+  const isTime = (name: string, value: CellValue): value is string => times.has(name) && typeof value === 'string';
   const fields = isWhole ? event : event.slice(0, MOST_FIELDS);
   return (
     <section
@@ -88,7 +88,7 @@ export function EventPanel({ event, times, canFilter, onFilter, onClose, childre
   );
 }
 
-function canBeCompared(value: Value): boolean {
+function canBeCompared(value: CellValue): boolean {
   return typeof value === 'string' ? value.length <= 500 : typeof value !== 'object';
 }
 

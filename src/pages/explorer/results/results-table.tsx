@@ -3,8 +3,8 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { gravityOf } from '../../../core/text/event-line.ts';
 import { formatExactTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
-import type { Value } from '../data/api.ts';
-import type { Rows } from '../data/results.ts';
+import type { CellValue } from '../data/api.ts';
+import type { TableRows } from '../data/results.ts';
 
 /** As in the style sheet. */
 const ROW_PIXELS = 28;
@@ -12,7 +12,7 @@ const HEAD_PIXELS = 32;
 const BEYOND = 10;
 
 export interface ResultsTableProps {
-  readonly rows: Rows;
+  readonly rows: TableRows;
   readonly shown: readonly string[];
   readonly selected: number | undefined;
   readonly onSelect: (row: number) => void;
@@ -136,7 +136,7 @@ export function focusRow(holder: ParentNode, row: number): void {
   button?.focus({ preventScroll: true });
 }
 
-function Cell({ name, isTime, value }: { readonly name: string; readonly isTime: boolean; readonly value: Value }) {
+function Cell({ name, isTime, value }: { readonly name: string; readonly isTime: boolean; readonly value: CellValue }) {
   if (value === null)
     return (
       <td>
@@ -159,6 +159,6 @@ function Cell({ name, isTime, value }: { readonly name: string; readonly isTime:
   );
 }
 
-function isNumeric(column: readonly Value[]): boolean {
+function isNumeric(column: readonly CellValue[]): boolean {
   return typeof column.find((value) => value !== null) === 'number';
 }

@@ -13,18 +13,18 @@ import {
 } from '../../parts/format.ts';
 import type { Annotation } from '../../../client/api-types.ts';
 import type { Api } from '../data/api.ts';
-import type { Filter } from '../data/filters.ts';
+import type { FieldFilter } from '../data/filters.ts';
 import { boundsOf, type LinkState, rangeUpTo } from '../data/link-state.ts';
 import { ColumnPicker } from './column-picker.tsx';
 import { Context } from './context.tsx';
 import { DrawingView } from './drawing-view.tsx';
 import { EventPanel } from './event-panel.tsx';
-import { chooseColumns, eventAt, pickColumns, type Rows, rowsOf, toCsv, toJson } from '../data/results.ts';
+import { chooseColumns, eventAt, pickColumns, type TableRows, rowsOf, toCsv, toJson } from '../data/results.ts';
 import { focusRow, ResultsTable } from './results-table.tsx';
-import type { Found, Outcome } from '../data/use-query.ts';
+import type { FoundResult, QueryOutcome } from '../data/use-query.ts';
 
 export interface ResultsProps {
-  readonly outcome: Outcome;
+  readonly outcome: QueryOutcome;
   readonly api: Api | undefined;
   /** The editor's text. */
   readonly query: string;
@@ -33,7 +33,7 @@ export interface ResultsProps {
   /** The visible part of the result, and a callback for its changes. */
   readonly link: LinkState;
   readonly onLink: (part: Partial<LinkState>) => void;
-  readonly onFilter: (filter: Filter) => void;
+  readonly onFilter: (filter: FieldFilter) => void;
   /** Called with a range as the link has it. */
   readonly onRange: (range: string) => void;
 }
@@ -56,14 +56,14 @@ export function Results({ outcome, api, query, ...rest }: ResultsProps) {
 }
 
 /** What stands in the place of results. */
-function whyEmpty({ kind }: Outcome, query: string, isSignedIn: boolean): string {
+function whyEmpty({ kind }: QueryOutcome, query: string, isSignedIn: boolean): string {
   if (kind === 'running') return 'Running …';
   if (kind === 'ended') return 'The query was ended. Run it again to see what it finds.';
   if (isSignedIn) return query.trim() === '' ? 'Choose a dataset, or write a query.' : 'Ctrl+Enter runs the query.';
   return 'Sign in with a token of this service: tailrace serve prints them at its first start. It stays in this tab until you sign out or close it.';
 }
 
-type FoundViewProps = Omit<ResultsProps, 'outcome' | 'query'> & Found;
+type FoundViewProps = Omit<ResultsProps, 'outcome' | 'query'> & FoundResult;
 
 function FoundView({
   result,
@@ -89,7 +89,7 @@ function FoundView({
   };
   const [copied, setCopied] = useState('');
   const marks = useMemo(() => annotations.map(markOf), [annotations]);
-  const copy = (name: string, taken: Rows, toText: (rows: Rows) => string) => {
+  const copy = (name: string, taken: TableRows, toText: (rows: TableRows) => string) => {
     copyText(toText(taken)).then(
       () =>
         setCopied(`Copied ${formatMany(taken.count, 'row')} as ${name}, ${formatMany(taken.names.length, 'column')}`),

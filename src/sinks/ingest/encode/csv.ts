@@ -5,7 +5,7 @@
  */
 import { MAX_CSV_COLUMNS } from '../../../core/limits.ts';
 import { ByteWriter } from '../../../core/bytes/byte-writer.ts';
-import { Keys } from './keys.ts';
+import { ColumnKeys } from './keys.ts';
 import { hasEscape, isNull, isString, isStructure, Members, readString } from '../../../json/members.ts';
 import { visitLines } from './lines.ts';
 
@@ -41,7 +41,7 @@ export function encodeCsv(ndjson: Buffer, options: CsvOptions): Buffer {
     out.byte(LF);
   }
 
-  const row = new Row(ndjson, keys, names.length);
+  const row = new CsvRow(ndjson, keys, names.length);
   visitLines(ndjson, (from) => {
     row.read(from);
     for (let column = 0; column < names.length; column++) {
@@ -62,20 +62,20 @@ export function encodeCsv(ndjson: Buffer, options: CsvOptions): Buffer {
 
 interface Columns {
   readonly names: readonly string[];
-  readonly keys: Keys;
+  readonly keys: ColumnKeys;
   readonly needsExtra: boolean;
 }
 
 function givenColumns(ndjson: Buffer, names: readonly string[]): Columns {
   const byName = new Map(names.map((name, index) => [name, index]));
-  return { names, keys: new Keys(ndjson, (name) => byName.get(name) ?? NO_COLUMN), needsExtra: true };
+  return { names, keys: new ColumnKeys(ndjson, (name) => byName.get(name) ?? NO_COLUMN), needsExtra: true };
 }
 
 /** The keys of all events. Names that a reader would trim, and those beyond the limit, are no columns. */
 function inferColumns(ndjson: Buffer): Columns {
   const byName = new Map<string, number>();
   let needsExtra = false;
-  const keys = new Keys(ndjson, (name) => {
+  const keys = new ColumnKeys(ndjson, (name) => {
     const known = byName.get(name);
     if (known !== undefined) return known;
     if (name === '' || name.trim() !== name || byName.size >= MAX_CSV_COLUMNS) {
@@ -104,17 +104,17 @@ function freeName(wanted: string, taken: readonly string[]): string {
 }
 
 /** The places of one event's values, by column. */
-class Row {
+class CsvRow {
   readonly from: Int32Array;
   /** 0 where the event has no such key, or null. */
   readonly to: Int32Array;
   /** Ranges of key and value of keys without a column, four numbers each. */
   readonly others: number[] = [];
   readonly #bytes: Buffer;
-  readonly #keys: Keys;
+  readonly #keys: ColumnKeys;
   readonly #members = new Members();
 
-  constructor(bytes: Buffer, keys: Keys, columns: number) {
+  constructor(bytes: Buffer, keys: ColumnKeys, columns: number) {
     this.#bytes = bytes;
     this.#keys = keys;
     this.from = new Int32Array(columns);

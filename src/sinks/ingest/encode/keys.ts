@@ -7,7 +7,7 @@ import { readString } from '../../../json/members.ts';
 /** Longest key, in bytes, that is compared with the one before. */
 const MAX_COMPARED = 64;
 
-export class Keys {
+export class ColumnKeys {
   readonly #bytes: Buffer;
   /** Called once for each spelling of a key. */
   readonly #columnOf: (name: string) => number;

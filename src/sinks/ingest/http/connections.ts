@@ -14,7 +14,7 @@ const READ_BYTES = 16 * 1024;
 const SWEEP_MS = 5000;
 const TCP_KEEP_ALIVE_MS = 60_000;
 
-export interface ConnectionsOptions {
+export interface ConnectionPoolOptions {
   readonly origin: string;
   readonly connections: number;
   readonly connectTimeoutMs: number;
@@ -24,26 +24,26 @@ export interface ConnectionsOptions {
   readonly secureContext: SecureContext | undefined;
 }
 
-interface Waiting {
+interface WaitingRequest {
   readonly request: DispatchRequest;
   readonly handler: DispatchHandler;
 }
 
-export class Connections implements Dispatcher {
-  readonly #options: ConnectionsOptions;
+export class ConnectionPool implements Dispatcher {
+  readonly #options: ConnectionPoolOptions;
   readonly #url: URL;
   /** Shared: what a connection reads is used up before another one reads. */
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-  readonly #all = new Set<Connection>();
-  readonly #free: Connection[] = [];
-  readonly #waiting: Waiting[] = [];
+  readonly #all = new Set<HttpConnection>();
+  readonly #free: HttpConnection[] = [];
+  readonly #waiting: WaitingRequest[] = [];
   readonly #opening = new Set<Socket>();
   readonly #closed = Promise.withResolvers<void>();
   readonly #sweeper: NodeJS.Timeout;
   #isClosing = false;
   #session: Buffer | undefined;
 
-  constructor(options: ConnectionsOptions) {
+  constructor(options: ConnectionPoolOptions) {
     this.#options = options;
     this.#url = new URL(options.origin);
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref();
@@ -91,7 +91,7 @@ export class Connections implements Dispatcher {
 
   #open(): void {
     const { connectTimeoutMs, idleMs, maxIdleMs } = this.#options;
-    const connection = new Connection({
+    const connection = new HttpConnection({
       host: this.#url.host,
       idleMs,
       maxIdleMs,
@@ -188,7 +188,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 // oxlint-disable-next-line no-control-regex
 const BAD_IN_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
 
-interface ConnectionOptions {
+interface HttpConnectionOptions {
   /** For the `Host` header. */
   readonly host: string;
   /** An idle connection is kept for this long; */
@@ -205,8 +205,8 @@ interface ConnectionOptions {
  * One connection, one request on it at a time. Promises: each request ends with exactly one of `onResponseEnd` and `onResponseError`, and once it
  * did, its body is not read any more, because its slot is reused.
  */
-class Connection {
-  readonly #options: ConnectionOptions;
+class HttpConnection {
+  readonly #options: HttpConnectionOptions;
   readonly #parser = new ResponseParser({
     head: (status, headers) => this.#head(status, headers),
     data: (part) => this.#handler?.onResponseData(this, part),
@@ -221,7 +221,7 @@ class Connection {
   /** Of the request in flight. */
   isSent = false;
 
-  constructor(options: ConnectionOptions) {
+  constructor(options: HttpConnectionOptions) {
     this.#options = options;
   }
 

@@ -17,7 +17,7 @@ export interface ResponseListener {
 }
 
 /** What the next byte belongs to. */
-type Place = 'head' | 'length' | 'until-close' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer' | 'done';
+type ParserState = 'head' | 'length' | 'until-close' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer' | 'done';
 
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [^\0\r]*)?$/;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
@@ -32,7 +32,7 @@ class ResponseError extends Error {
 
 export class ResponseParser {
   readonly #listener: ResponseListener;
-  #place: Place = 'head';
+  #place: ParserState = 'head';
   /** The lines of the head so far, and the beginning of the next one. */
   #lines: string[] = [];
   #kept = '';

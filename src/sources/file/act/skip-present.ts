@@ -1,5 +1,5 @@
 /** `start_at: end`: files that are there before the source first runs are read from the beginning of their last line. */
-import type { Encoding } from '../../../parsers/text/encoding.ts';
+import type { TextEncoding } from '../../../parsers/text/encoding.ts';
 import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { findTextEnd, tailBefore } from '../known/nul-runs.ts';
@@ -10,7 +10,7 @@ export interface SkipOptions extends Pick<CopiesOptions, 'fileSystem' | 'knownFi
   readonly copies: Copies;
   readonly maxEventBytes: number;
   /** Of files without a byte order mark. */
-  readonly encoding: Encoding;
+  readonly encoding: TextEncoding;
 }
 
 /** A file that cannot be read now is read from its beginning later: its present end is not known. */

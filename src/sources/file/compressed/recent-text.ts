@@ -1,5 +1,5 @@
 /** The last text of a content that is passed over or read: it tells whether what follows is the rest of a line, or message, that began in it. */
-import type { Encoding } from '../../../parsers/text/encoding.ts';
+import type { TextEncoding } from '../../../parsers/text/encoding.ts';
 import type { ObjectRules } from '../../framing/cut-object.ts';
 import type { RestState } from '../../framing/rests.ts';
 import { RECENT_TEXT_BYTES } from '../limits.ts';
@@ -30,7 +30,7 @@ export class RecentText {
     this.#beginsInLine = true;
   }
 
-  restBehind(encoding: Encoding): RestState {
+  restBehind(encoding: TextEncoding): RestState {
     if (!this.#objects.isFollowed) return false;
     const all = Buffer.concat(this.#pieces);
     const peek = (_: number, into: Buffer, position: number): number => all.copy(into, 0, position);

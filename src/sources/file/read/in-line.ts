@@ -5,7 +5,7 @@
  */
 import { hasOpenObjectLine } from '../../../core/bytes/object-text.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
-import type { Encoding } from '../../../parsers/text/encoding.ts';
+import type { TextEncoding } from '../../../parsers/text/encoding.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import type { ObjectRules } from '../../framing/cut-object.ts';
 import type { Lines } from '../../framing/lines.ts';
@@ -20,7 +20,7 @@ import { headBefore, learnSaved } from './last-header.ts';
 /** A place in an open file. */
 export interface TextPlace {
   readonly objects: ObjectRules;
-  readonly encoding: Encoding;
+  readonly encoding: TextEncoding;
   readonly fileSystem: Pick<FileSystem, 'peek'>;
   readonly fd: number;
   readonly offset: number;

@@ -1,6 +1,6 @@
 /** Reads a few bytes of an open file: its head, those before a position, and where its last line begins. */
 import { TAIL_BYTES } from '../../../core/limits.ts';
-import type { Encoding } from '../../../parsers/text/encoding.ts';
+import type { TextEncoding } from '../../../parsers/text/encoding.ts';
 import type { FileSystem } from './file-system.ts';
 
 const tailScratch = Buffer.alloc(TAIL_BYTES);
@@ -28,7 +28,7 @@ export function findLineStart(
   fd: number,
   size: number,
   limitBytes: number,
-  encoding: Encoding,
+  encoding: TextEncoding,
   startAt = 0,
 ): number {
   // Code units are counted from the file's beginning.

@@ -1,5 +1,5 @@
 /** The way of a syslog source's messages into blocks, without what brings them: the form of events, the collector and the intake. */
-import type { SourceConfig } from '../../../config/model.ts';
+import type { SourceConfig } from '../../registry.ts';
 import type { Lane, Region } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { SourceStats } from '../../../core/source.ts';

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
-import type { SourceConfig } from '../../../config/model.ts';
+import type { SourceConfig } from '../../registry.ts';
 import { readTlsFiles, tlsStampOf } from '../../../config/connect/tls-files.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { messageOf } from '../../../core/errors.ts';

@@ -1,7 +1,7 @@
 /** Connections of the sink and a bare TCP server before them, for tests. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { Connections, type ConnectionsOptions } from '../../../../src/sinks/ingest/http/connections.ts';
+import { ConnectionPool, type ConnectionPoolOptions } from '../../../../src/sinks/ingest/http/connections.ts';
 import { listen } from '../../../support/free-port.ts';
 
 export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
@@ -38,9 +38,9 @@ export async function startPeer(respond: (socket: Socket, index: number, request
   return { origin: `http://127.0.0.1:${await listen(server)}`, server, sockets, received: (index) => texts[index]! };
 }
 
-export function connect(origin: string, changes: Partial<ConnectionsOptions> = {}): Connections {
+export function connect(origin: string, changes: Partial<ConnectionPoolOptions> = {}): ConnectionPool {
   const limits = { connections: 2, connectTimeoutMs: 5000, idleMs: 30_000, maxIdleMs: 60_000 };
-  const made = new Connections({ origin, ...limits, secureContext: undefined, ...changes });
+  const made = new ConnectionPool({ origin, ...limits, secureContext: undefined, ...changes });
   onTestFinished(() => made.destroy());
   return made;
 }
@@ -53,7 +53,7 @@ export interface Sent {
 
 /** The end is `STATUS body`, or the error's message. */
 export function send(
-  connections: Connections,
+  connections: ConnectionPool,
   body: string | Uint8Array = 'x',
   headers: Record<string, string> = {},
 ): Sent {

@@ -1,7 +1,7 @@
 /** Where an event holds a value that is named. */
 import type { EventFields } from './fields.ts';
 
-export interface Place {
+export interface FieldLocation {
   readonly holder: EventFields;
   readonly key: string;
   /** The keys that lead to the value from the event on; `key` is the last. */
@@ -9,7 +9,7 @@ export interface Place {
 }
 
 /** A key of that name, dots included, else the value inside of objects, a dot for each level. */
-export function placeOf(event: EventFields, name: string): Place | undefined {
+export function placeOf(event: EventFields, name: string): FieldLocation | undefined {
   if (Object.hasOwn(event, name)) return { holder: event, key: name, keys: [name] };
   if (!name.includes('.')) return undefined;
   const keys = name.split('.');
