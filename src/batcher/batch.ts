@@ -34,7 +34,7 @@ export type BatchState =
 
 export class Batch {
   readonly id: number;
-  /** Whose marks it moves: a sink, or one of its datasets (core/owner). */
+  /** Whose marks it moves: a sink, or one of its datasets (core/checkpoint-owner). */
   readonly owner: string;
   readonly dataset: string;
   readonly payload: Payload;

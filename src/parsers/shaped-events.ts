@@ -9,7 +9,7 @@ import type { FormatParser, LineParser } from './formats/line-parser.ts';
 import { editJson, rawMembers } from '../json/edit.ts';
 import { isRawNumber, mayRound, parseExactly, parseExactObject, parseObject } from '../json/numbers.ts';
 import { type EventFields, type ValueErrors, emptyFields } from './values/fields.ts';
-import { placeOf } from './values/field-location.ts';
+import { locateField } from './values/field-location.ts';
 import { convertTypes, type ParseTime, type ValueType } from './values/typed-values.ts';
 
 export interface TimeStep {
@@ -123,7 +123,7 @@ function timeOf(event: EventFields, step: TimeStep, readAtMs: number): FoundTime
   if (hasOwn && own !== 'read') return own === 'drop' ? own : undefined;
   const name = hasOwn ? '_time' : field;
   if (name !== undefined) {
-    const place = placeOf(event, name);
+    const place = locateField(event, name);
     const value = place?.holder[place.key];
     if (value === undefined || value === null) return undefined;
     const scalar = scalarText(value);

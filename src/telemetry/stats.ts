@@ -126,7 +126,7 @@ export interface NumberColumn {
 }
 
 /** The columns of a table on the status page, or in `top`: its numbers, then the facts of its rows. */
-export function columnsOf(stats: Stats<never>, rows: readonly StatRow[], place: 'column' | 'top'): NumberColumn[] {
+export function statColumns(stats: Stats<never>, rows: readonly StatRow[], place: 'column' | 'top'): NumberColumn[] {
   const own = Object.entries(stats).flatMap(([key, { column, top, isBytes = false, level }]): NumberColumn | [] => {
     const [name, rank = 0] = place === 'top' ? (top ?? []) : [column];
     return name === undefined ? [] : { name, rank, isBytes, level, value: (row) => numberIn(row, key) };

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findAggregate, FUNCTIONS } from '../../src/language/functions/table.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../../src/language/operators/table.ts';
-import { FAMILY_AGGREGATIONS, FAMILY_FUNCTIONS, FAMILY_OPERATORS } from './family-names.ts';
+import { KUSTO_AGGREGATIONS, KUSTO_FUNCTIONS, KUSTO_OPERATORS } from './kusto-names.ts';
 import { serviceForSuite, tableOf } from './support.ts';
 
 const page = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'docs', name), 'utf8');
@@ -120,11 +120,11 @@ describe('docs/query-examples.md', () => {
   test('everything that the family’s documentation lists works, or is in the table of exceptions', () => {
     const refused = absent.map(([text]) => text).join(' ');
     const left = [
-      ...FAMILY_OPERATORS.filter((name) => !OPERATORS_BY_NAME.has(name) && !refused.includes(name)),
-      ...FAMILY_AGGREGATIONS.filter(
+      ...KUSTO_OPERATORS.filter((name) => !OPERATORS_BY_NAME.has(name) && !refused.includes(name)),
+      ...KUSTO_AGGREGATIONS.filter(
         (name) => !findAggregate(name) && !name.startsWith('arg_') && !refused.includes(` ${name}(`),
       ),
-      ...FAMILY_FUNCTIONS.filter(
+      ...KUSTO_FUNCTIONS.filter(
         (name) =>
           FUNCTIONS.get(name)?.only === 'transforms' || (!FUNCTIONS.has(name) && !` ${refused}`.includes(` ${name}(`)),
       ),

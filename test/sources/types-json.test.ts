@@ -1,7 +1,7 @@
 /** Types of JSON lines: converted values are printed anew, absent ones go, every other byte stays. */
 import { expect, test } from 'vitest';
 import { editJson } from '../../src/json/edit.ts';
-import { placeOf } from '../../src/parsers/values/field-location.ts';
+import { locateField } from '../../src/parsers/values/field-location.ts';
 import { dice } from '../support/random.ts';
 import { make } from './made.ts';
 
@@ -132,7 +132,7 @@ test('editing a JSON text changes what its parsed form says, on random objects, 
     const event = JSON.parse(text) as Parameters<typeof editJson>[1];
     const changed: (readonly string[])[] = [];
     for (const name of ['a', 'b', 'd"', 'a.b', 'c.a.c']) {
-      const place = next(2) === 0 ? placeOf(event, name) : undefined;
+      const place = next(2) === 0 ? locateField(event, name) : undefined;
       if (!place || changed.some((keys) => keys.join().startsWith(place.keys.join()))) continue;
       if (n % 2 === 0) delete place.holder[place.key];
       else place.holder[place.key] = 'new';

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Config } from '../../config/model.ts';
 import type { TransformConfig } from '../../config/values.ts';
 import type { SourceConfig } from '../../sources/registry.ts';
-import { routedOwner } from '../../core/owner.ts';
+import { routedOwner } from '../../core/checkpoint-owner.ts';
 import { readScript } from '../../shaping/script/script-file.ts';
 
 const ROUTES = /\bto_dataset\s*\(/;

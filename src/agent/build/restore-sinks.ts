@@ -6,7 +6,7 @@ import type { SourceConfig } from '../../sources/registry.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { baseOf, datasetOf, sinkOf } from '../../core/owner.ts';
+import { baseOfOwner, datasetOfOwner, sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import type { Shaped, Shaper } from '../../core/shaping.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { State } from '../../state/database/store.ts';
@@ -45,7 +45,7 @@ export async function restoreSinks(options: RestoreSinksOptions): Promise<void> 
     return (id: string): Shaper | undefined => {
       const source = components.sources.get(id)?.config;
       const shaper = source && shapers?.shaperFor(source, config);
-      const isRouted = baseOf(owner) !== undefined;
+      const isRouted = baseOfOwner(owner) !== undefined;
       if (!shapersBySource.has(id))
         shapersBySource.set(
           id,
@@ -62,21 +62,21 @@ export async function restoreSinks(options: RestoreSinksOptions): Promise<void> 
       log,
       slot: kernel.reserve(scratchBytes),
       target: (owner) => {
-        const pipeline = components.sinks.get(sinkOf(owner));
+        const pipeline = components.sinks.get(sinkOfOwner(owner));
         return pipeline && { ...pipeline, shaperOf: shaperOf(pipeline, owner) };
       },
       isRetired: ({ owner, spans }) =>
-        baseOf(owner) !== undefined &&
+        baseOfOwner(owner) !== undefined &&
         spans.every(({ source: id }) => {
-          const [source, into] = [components.sources.get(id)?.config, components.sinks.get(sinkOf(owner))?.config];
-          return source && into && options.baseOf?.(source, into) !== baseOf(owner);
+          const [source, into] = [components.sources.get(id)?.config, components.sinks.get(sinkOfOwner(owner))?.config];
+          return source && into && options.baseOf?.(source, into) !== baseOfOwner(owner);
         }),
       source: (id) => components.sources.get(id),
       clock,
       retryMs: RETRY_MS,
       state,
       stopping,
-      reached: ({ owner, id }) => components.sinks.get(sinkOf(owner))?.buffer.sealRecovered(id),
+      reached: ({ owner, id }) => components.sinks.get(sinkOfOwner(owner))?.buffer.sealRecovered(id),
     });
     sealRecovered();
   } catch (error) {
@@ -86,8 +86,8 @@ export async function restoreSinks(options: RestoreSinksOptions): Promise<void> 
 
 /** What of the events goes to the dataset that the owner is of; `own` is the sink's. */
 function partShaper(shaper: Shaper, owner: string, own: string, state: Pick<State, 'datasetsOf'>): Shaper {
-  const wanted = datasetOf(owner);
-  const others = new Set(state.datasetsOf(baseOf(owner)!));
+  const wanted = datasetOfOwner(owner);
+  const others = new Set(state.datasetsOf(baseOfOwner(owner)!));
   const isMine = (name: string): boolean => (wanted === undefined ? !others.has(name) : name === wanted);
   const memory = new DatasetPart();
   const part = (shaped: Shaped): Shaped => {

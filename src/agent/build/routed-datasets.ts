@@ -2,7 +2,7 @@
 import type { DatasetRegistry } from '../../batcher/fill/router.ts';
 import { MAX_ROUTED_DATASETS } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
-import { sinkOf } from '../../core/owner.ts';
+import { sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import type { State } from '../../state/database/store.ts';
 
 /** As the service takes it. */
@@ -11,7 +11,7 @@ const DATASET_NAME = /^[A-Za-z0-9-]{1,128}$/;
 /** Whether events can go to a dataset of that name. */
 export const isDatasetName = (name: string): boolean => DATASET_NAME.test(name);
 
-/** `basesOf`: the owners of the marks of a sink's own datasets (core/owner) in force. */
+/** `basesOf`: the owners of the marks of a sink's own datasets (core/checkpoint-owner) in force. */
 export function createRoutedDatasets(
   state: Pick<State, 'datasetsOf' | 'addDataset'>,
   log: Log,
@@ -31,7 +31,7 @@ export function createRoutedDatasets(
   return {
     of: (base) => state.datasetsOf(base),
     add(base, dataset) {
-      const sink = sinkOf(base);
+      const sink = sinkOfOwner(base);
       if (!isDatasetName(dataset))
         return refuse(sink, 'a name of a dataset has 1 to 128 letters (A-Z, a-z), digits and `-`');
       const known = new Set(basesOf(sink).flatMap((each) => state.datasetsOf(each)));

@@ -8,7 +8,7 @@ import type { Accounting } from '../../batcher/accounting.ts';
 import { addTo } from '../../telemetry/delivery-stats.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { sinkOf } from '../../core/owner.ts';
+import { sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import { NO_TAIL } from '../../core/sums.ts';
 import type { DeadLetters, Letter } from '../../state/dead-letters.ts';
 import type { SinkPipeline } from '../build/sink-pipeline.ts';
@@ -89,7 +89,7 @@ export class Replay {
     const letters = this.#read(id, result);
     if (!letters) return;
     const first = letters[0]?.about;
-    const sink = first && this.#options.sink(through ?? sinkOf(first.sink));
+    const sink = first && this.#options.sink(through ?? sinkOfOwner(first.sink));
     const stream = STREAM_PREFIX + id;
     const isInClear = first?.kind === 'transform_failed';
     if (isInClear)

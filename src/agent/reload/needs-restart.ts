@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigChanges } from '../../config/compare.ts';
 import type { Config, SinkConfig } from '../../config/model.ts';
-import { sinkOf } from '../../core/owner.ts';
+import { sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { State } from '../../state/database/store.ts';
 import { RESTORE_PATIENCE_MS } from '../limits.ts';
@@ -29,7 +29,9 @@ export async function whyRestart(options: RestartOptions): Promise<string | unde
   const { sources, sinks, other } = changes;
   const known = state.ledger.unsettled();
   // A removed sink that still drains is reused as it is.
-  const left = sinks.added.find((id) => !components.sinks.has(id) && known.some(({ owner }) => sinkOf(owner) === id));
+  const left = sinks.added.find(
+    (id) => !components.sinks.has(id) && known.some(({ owner }) => sinkOfOwner(owner) === id),
+  );
   if (left !== undefined) return `sink "${left}" is back, and batches that it left are built anew`;
   const hasNewWays =
     sources.added.length + sources.changed.length + sinks.added.length > 0 || other.includes('transform');

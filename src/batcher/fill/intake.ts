@@ -12,7 +12,7 @@ export interface Intake {
   readonly accounting: Accounting;
   readonly block: Block;
   readonly dataset: string;
-  /** The owner of the low-water marks that it moves (core/owner); undefined: the sink. */
+  /** The owner of the low-water marks that it moves (core/checkpoint-owner); undefined: the sink. */
   readonly owner?: string | undefined;
   /** Turns false when the file is deleted, also during a wait. */
   isRereadable(): boolean;

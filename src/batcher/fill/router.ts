@@ -4,7 +4,7 @@
  * so that a new dataset is on disk before any event of the block is taken.
  */
 import type { Block } from '../../core/block.ts';
-import { datasetOwner } from '../../core/owner.ts';
+import { datasetOwner } from '../../core/checkpoint-owner.ts';
 import type { Shaped, Shaper } from '../../core/shaping.ts';
 import type { Accounting } from '../accounting.ts';
 import type { Batcher } from './batcher.ts';
@@ -18,7 +18,7 @@ export interface Route {
   readonly batcher: Batcher;
   /** What shapes the source's events on their way to the sink. */
   readonly shaper?: Shaper | undefined;
-  /** The owner of the low-water marks that it moves (core/owner); undefined: the sink. */
+  /** The owner of the low-water marks that it moves (core/checkpoint-owner); undefined: the sink. */
   readonly owner?: string;
   /** All ways through the sink where events go to several datasets. */
   readonly router?: Router;

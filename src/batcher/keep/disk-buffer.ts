@@ -4,7 +4,7 @@
  * the configuration asks for it (file-spooler.ts). Batches of an earlier process go first.
  */
 import { messageOf } from '../../core/errors.ts';
-import { sinkOf } from '../../core/owner.ts';
+import { sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import type { Ledger } from '../../state/database/ledger.ts';
 import type { StoredPart } from '../../state/database/stored-batch.ts';
 import type { Batch } from '../batch.ts';
@@ -45,7 +45,7 @@ export class DiskBuffer {
     const { sink, delivery, ledger, accountingOf } = this.#options;
     const { queue } = delivery;
     const rows = new Map(
-      ledger.unsettled().flatMap(({ key, id, owner }) => (sinkOf(owner) === sink ? [[key, id]] : [])),
+      ledger.unsettled().flatMap(({ key, id, owner }) => (sinkOfOwner(owner) === sink ? [[key, id]] : [])),
     );
     const parts = new Map<Batch, readonly StoredPart[]>();
     let recovered = 0;

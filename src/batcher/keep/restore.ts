@@ -8,7 +8,7 @@ import type { Log } from '../../core/log.ts';
 import { countLost } from '../../core/source.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
-import { sinkOf } from '../../core/owner.ts';
+import { sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import type { State } from '../../state/database/store.ts';
 import type { StoredBatch, StoredSpan } from '../../state/database/stored-batch.ts';
 import { Batch, keyOf } from '../batch.ts';
@@ -56,7 +56,7 @@ export async function restoreBatches(options: RestoreOptions): Promise<void> {
     const target = options.target(stored.owner);
     if (!target) {
       options.log.warn(
-        { sink: sinkOf(stored.owner), batch: stored.key, events: stored.events },
+        { sink: sinkOfOwner(stored.owner), batch: stored.key, events: stored.events },
         'a batch belongs to a sink that is not configured any more; it is kept until the sink is back',
       );
       continue;
@@ -74,7 +74,7 @@ export async function restoreBatches(options: RestoreOptions): Promise<void> {
     } catch (error) {
       if (codeOf(error) !== 'E_UNREADABLE') throw error;
       options.log.error(
-        { sink: sinkOf(stored.owner), batch: stored.key, events: stored.events, reason: messageOf(error) },
+        { sink: sinkOfOwner(stored.owner), batch: stored.key, events: stored.events, reason: messageOf(error) },
         'the file of a batch cannot be read again now; the batch is kept, and sent at the next start',
       );
     }
@@ -102,7 +102,7 @@ async function restore(
   if (!unchanged) {
     options.log.warn(
       {
-        sink: sinkOf(stored.owner),
+        sink: sinkOfOwner(stored.owner),
         batch: stored.key,
         newKey: row.key,
         events: stored.events,
@@ -166,7 +166,7 @@ async function replace(options: RestoreOptions, ...given: Parameters<State['repl
   const isKept = await persist(
     () => options.state.replace(...given),
     persistence,
-    { sink: batch && sinkOf(batch.owner) },
+    { sink: batch && sinkOfOwner(batch.owner) },
     refused,
   );
   if (!isKept) throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one');

@@ -3,7 +3,7 @@
  * where shaping left some out or made several of one: spans and accounting count accepted events; parts, a failure's index and the body
  * count sent ones.
  */
-import { sinkOf } from '../../core/owner.ts';
+import { sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import type { Unsent, Withheld } from '../../core/shaping.ts';
 import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../../core/sink.ts';
 import { type RequestPart, RequestParts, Tries } from '../../core/requests.ts';
@@ -218,7 +218,7 @@ function originOf(
   sub: number | undefined,
 ): Origin {
   return {
-    sink: sinkOf(owner),
+    sink: sinkOfOwner(owner),
     dataset,
     source,
     stream,

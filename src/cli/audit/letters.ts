@@ -1,7 +1,7 @@
 /** Dead letters by their origin: those that are there, those whose file others removed, and those that were dropped. */
 import { join } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
-import { sinkOf } from '../../core/owner.ts';
+import { sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import type { IndexedLetters } from '../../state/database/letter-index.ts';
 import { DeadLetters, type StoredLetter } from '../../state/dead-letters.ts';
 
@@ -57,14 +57,14 @@ export function collectLetters(
   const seen = new Map<string, number>();
   const broken = new Set<string>();
   const keyOf = (stream: string, sink: string, dataset: string): string =>
-    JSON.stringify([stream, sinkOf(sink), dataset]);
+    JSON.stringify([stream, sinkOfOwner(sink), dataset]);
   const entryOf = ({ source, file, stream, sink, dataset }: LetterOrigin): LetterGroup['found'] => {
     const key = keyOf(stream, sink, dataset);
     const entry = byPlace.get(key) ?? {
       source,
       file,
       stream,
-      sink: sinkOf(sink),
+      sink: sinkOfOwner(sink),
       dataset,
       found: { count: 0, named: [], missing: [], dropped: {} },
     };

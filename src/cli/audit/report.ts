@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ownersOf } from '../../agent/build/owners.ts';
 import type { Config, SinkConfig } from '../../config/model.ts';
-import { baseOf, datasetOf, sinkOf } from '../../core/owner.ts';
+import { baseOfOwner, datasetOfOwner, sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import { inodeKey } from '../../sources/file/scan/file-system.ts';
 import { type AuditedStream, readAuditRows } from '../../state/database/audit-rows.ts';
 import type { Proof } from '../../sinks/common/proof.ts';
@@ -116,7 +116,7 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Au
   }
   const files = rows.filter(({ identity }) => identity !== undefined).map((row) => auditFile(row, found));
   const live = spool.headers.flatMap(({ sink, dataset, spans }) =>
-    spans.map((span) => ({ ...span, sink: sinkOf(sink), dataset })),
+    spans.map((span) => ({ ...span, sink: sinkOfOwner(sink), dataset })),
   );
   const others = auditOthers(live, new Set(rows.filter(({ identity }) => identity).map(({ id }) => id)), found);
   const streams = [...files.filter(({ sinks }) => sinks.length > 0), ...unread, ...others, ...auditLost(found)];
@@ -124,7 +124,7 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Au
   for (const sink of config.sinks) {
     const proof = await sinkTypeOf(sink).prove?.(
       sink,
-      batches.filter(({ owner }) => sinkOf(owner) === sink.id),
+      batches.filter(({ owner }) => sinkOfOwner(owner) === sink.id),
     );
     if (proof) held.push({ sink: sink.id, ...proof });
   }
@@ -139,11 +139,11 @@ function auditFile(
   const source = config.sources.find(({ id }) => id === row.source);
   const owners = ownersOf(config, row.source);
   const sinks = row.marks.flatMap((mark): AuditedSink[] => {
-    const isInForce = owners.includes(mark.owner) || owners.includes(baseOf(mark.owner) ?? '');
+    const isInForce = owners.includes(mark.owner) || owners.includes(baseOfOwner(mark.owner) ?? '');
     // A sink that was removed from the configuration keeps its unsettled batches only.
     if (!isInForce && mark.pending.every(({ isSettled }) => isSettled)) return [];
-    const sink = config.sinks.find(({ id }) => id === sinkOf(mark.owner));
-    const name = sinkOf(mark.owner);
+    const sink = config.sinks.find(({ id }) => id === sinkOfOwner(mark.owner));
+    const name = sinkOfOwner(mark.owner);
     const dataset = datasetFor(config, row.source, mark.owner);
     const lost = losses.take(row.id, mark.owner);
     const unplaced = unplacedOf(lost);
@@ -204,7 +204,7 @@ function auditOthers(
 function auditLost({ config, losses }: AuditFindings): StreamAudit[] {
   return losses.rest().map((lost): StreamAudit => {
     const { source, path, stream, owner } = lost[0]!;
-    const place = { sink: sinkOf(owner), dataset: datasetFor(config, source, owner) };
+    const place = { sink: sinkOfOwner(owner), dataset: datasetFor(config, source, owner) };
     const what = { settled_as: [], ranges: withLosses([], lost), unplaced: unplacedOf(lost), dead_letters: NO_LETTERS };
     return { source, file: path, ...(stream === '' ? {} : { stream }), sinks: [{ ...place, ...what }] };
   });
@@ -213,9 +213,9 @@ function auditLost({ config, losses }: AuditFindings): StreamAudit[] {
 function datasetFor(config: Config, source: string, owner: string): string {
   const [from, into] = [
     config.sources.find(({ id }) => id === source),
-    config.sinks.find(({ id }) => id === sinkOf(owner)),
+    config.sinks.find(({ id }) => id === sinkOfOwner(owner)),
   ];
-  return datasetOf(owner) ?? from?.dataset ?? into?.dataset ?? '';
+  return datasetOfOwner(owner) ?? from?.dataset ?? into?.dataset ?? '';
 }
 
 /** The possible outcomes by the configuration: the state does not store outcomes. */

@@ -12,14 +12,14 @@ import { messageOf } from '../../core/errors.ts';
 import { SERVICE_KEPT_KEYS } from '../../service/limits.ts';
 import { countEvents, unpack } from '../../sinks/archive/reading/content.ts';
 import { listHours } from '../../sinks/archive/reading/folders.ts';
-import { hourPath, timeOf as timeOfHour } from '../../sinks/archive/reading/names.ts';
+import { hourPath, hourTime as timeOfHour } from '../../sinks/archive/reading/names.ts';
 import { type HourPart, readHour } from '../../sinks/archive/reading/read-hour.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 import { groupDigits, plural, say, usageError } from '../output/say.ts';
 import { countsOf, describeProgress, describeTotals, follow, newTotals } from './ingest-totals.ts';
 import { write } from './output/print.ts';
 import { type Progress, untilStopped } from './output/progress.ts';
-import { timeOf } from './query-range.ts';
+import { timeMsOf } from './query-range.ts';
 import { ensureDataset, withClient } from './with-client.ts';
 
 type Args = ArgumentsOf<'ingest'>;
@@ -107,7 +107,7 @@ function checkArguments(folder: string, dataset: string | undefined, args: Args)
       cause,
     );
   }
-  return args.since === undefined ? '' : timeOfHour(hourPath('', timeOf('--since', args.since, Date.now())));
+  return args.since === undefined ? '' : timeOfHour(hourPath('', timeMsOf('--since', args.since, Date.now())));
 }
 
 class ArchiveRun {

@@ -38,7 +38,7 @@ export function rangeOf({ start, end }: { readonly start?: string; readonly end?
 }
 
 /** In ms since 1970, where this machine alone must tell. Throws `UsageError`. */
-export function timeOf(option: string, text: string, nowMs: number): number {
+export function timeMsOf(option: string, text: string, nowMs: number): number {
   const ms = instantOf(bound(option, text, nowMs, undefined), nowMs);
   if (ms === undefined || !Number.isFinite(new Date(ms).getTime())) throw noTime(option, text);
   return ms;

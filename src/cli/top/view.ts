@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { printable } from '../../config/quote.ts';
 import { formatBytes } from '../../config/fields/units.ts';
 import type { Rates } from '../../telemetry/rates.ts';
-import { columnsOf, SINK_STATS, SOURCE_STATS, type Stats } from '../../telemetry/stats.ts';
+import { SINK_STATS, SOURCE_STATS, statColumns, type Stats } from '../../telemetry/stats.ts';
 import { describeState, type SinkStatus, type SourceStatus, type Status } from '../../telemetry/status.ts';
 import type { Paint } from '../client/output/event-lines.ts';
 import { cut, textWidth } from '../client/output/table.ts';
@@ -146,7 +146,7 @@ function numberColumns(
   stats: Stats<never>,
   rows: readonly (SourceStatus | SinkStatus)[],
 ): TopColumn<SourceStatus | SinkStatus>[] {
-  return columnsOf(stats, rows, 'top').map(({ isBytes, value, ...column }) => {
+  return statColumns(stats, rows, 'top').map(({ isBytes, value, ...column }) => {
     const cell = (number: number | undefined): string =>
       number === undefined ? '' : isBytes ? formatBytes(number) : number.toLocaleString('en');
     return { ...column, isNumber: true, cell: (row) => cell(value(row)) };

@@ -1,5 +1,5 @@
 /** All functions by name, and the nearest name for one that is not there. */
-import { guess, otherFunction } from '../other-names.ts';
+import { guess, foreignFunction } from '../foreign-names.ts';
 import type { AplError } from '../syntax/apl-error.ts';
 import { meaningError } from '../syntax/apl-error.ts';
 import { namedFunctions, type NamedFunction } from '../function-spec.ts';
@@ -55,7 +55,7 @@ export function findAggregate(
   return base && !UNCONDITIONAL.has(base.name) ? { spec: base, conditional: true } : undefined;
 }
 
-/** Functions of the family that are left out on purpose, with what to do instead. */
+/** Functions of this API family that are left out on purpose, with what to do instead. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['parse_user_agent', 'no list of browsers is kept here; take what you need with extract(regex, group, text)'],
   [
@@ -71,7 +71,7 @@ export function unknownFunction(name: string, at: number): AplError {
   return meaningError(
     at,
     `unknown function ${JSON.stringify(name)}`,
-    otherFunction(name) ?? guess(name, functionNames()),
+    foreignFunction(name) ?? guess(name, functionNames()),
   );
 }
 

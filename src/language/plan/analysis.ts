@@ -1,11 +1,11 @@
 /** Expressions as they are written → typed ones: names found, arguments counted, types checked. Throws an `AplError` at the place at fault. */
 import { FUNCTIONS, OPERATORS, findAggregate, unknownFunction, type ScalarFunction } from '../functions/table.ts';
-import { guess } from '../other-names.ts';
+import { guess } from '../foreign-names.ts';
 import { commonType } from '../result-types.ts';
 import type { NamedFunction } from '../function-spec.ts';
 import { meaningError, syntaxError } from '../syntax/apl-error.ts';
 import { TYPE_NAMES } from '../syntax/words.ts';
-import { nameOf, reachingNameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
+import { fieldNameOf, reachingNameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
 import { TYPE_WORDS, type Type } from '../types.ts';
 import { SERVICE_QUERY_ARGUMENTS } from '../limits.ts';
 import { checkArguments, wrongType } from './arguments.ts';
@@ -184,11 +184,11 @@ function resolve(name: string, at: number, { scope, lets }: NameScope): Node {
 
 /** `a.b`: the field `a.b`, as nested objects are stored, or what `a` holds under `b`. */
 function member(expression: Expression & { readonly kind: 'member' }, names: NameScope): Node {
-  const name = nameOf(expression);
+  const name = fieldNameOf(expression);
   const { scope, lets } = names;
   if (name === undefined) return itemNode(analyze(expression.object, names), expression.name, expression.at);
   if (scope.columns.has(name)) return resolve(name, expression.at, names);
-  const head = nameOf(expression.object)!;
+  const head = fieldNameOf(expression.object)!;
   const inner = scope.columns.has(head) || lets.has(head) || typeOf(scope, name) === undefined;
   if (inner) return itemNode(analyze(expression.object, names), expression.name, expression.at);
   const object = analyze(expression.object, names);

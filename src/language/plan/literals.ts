@@ -31,7 +31,7 @@ export function readText<T>(use: FunctionUse, n: number, read: (text: string) =>
 }
 
 /** The first argument, which is one of the names or its plural. */
-export function nameOf(use: FunctionUse, names: Iterable<string>): string {
+export function namedArgument(use: FunctionUse, names: Iterable<string>): string {
   const known = [...names];
   return readText(
     use,

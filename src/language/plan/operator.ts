@@ -8,7 +8,7 @@ import { wrongType } from './arguments.ts';
 import { freeName, nameWithNumber } from './scope.ts';
 import type { Column, ColumnScope, Node, QueryStage } from './tree.ts';
 import type { Parser } from '../syntax/parser.ts';
-import { EACH, nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
+import { EACH, fieldNameOf, type Assignment, type Expression } from '../syntax/tree.ts';
 
 export type OperatorUse = 'queries' | 'transforms';
 
@@ -48,10 +48,10 @@ export interface OperatorResult {
 
 /** The name of the column that an expression makes when it is given none. `used` are taken. */
 export function defaultName(expression: Expression, used: ReadonlySet<string>): string {
-  const own = nameOf(expression);
+  const own = fieldNameOf(expression);
   if (own !== undefined) return own;
   const argument =
-    expression.kind === 'call' ? expression.args.map(nameOf).find((name) => name !== undefined) : undefined;
+    expression.kind === 'call' ? expression.args.map(fieldNameOf).find((name) => name !== undefined) : undefined;
   if (expression.kind !== 'call' || expression.operator || argument === undefined)
     return nameWithNumber('Column', used);
   return FUNCTIONS.get(expression.name)?.keepsName === true
@@ -60,7 +60,7 @@ export function defaultName(expression: Expression, used: ReadonlySet<string>): 
 }
 
 /** Columns of a list of assignments, each named, the later of two with the same name kept. */
-export function columnsOf(assignments: readonly Assignment[], names: NameScope): Column[] {
+export function assignedColumns(assignments: readonly Assignment[], names: NameScope): Column[] {
   const columns = new Map<string, Column>();
   for (const { name, value, text } of assignments) {
     const called = name ?? defaultName(value, new Set(columns.keys()));

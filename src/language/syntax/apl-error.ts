@@ -37,7 +37,7 @@ export function attempt<T>(read: () => T): T | AplError {
 }
 
 /** 1-based line and column of an offset; columns count characters, not UTF-16 units. */
-export function placeOf(text: string, at: number): { readonly line: number; readonly column: number } {
+export function positionIn(text: string, at: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, at);
   const start = before.lastIndexOf('\n') + 1;
   return { line: before.split('\n').length, column: Array.from(before.slice(start)).length + 1 };

@@ -1,11 +1,11 @@
 /** Expressions, by recursive descent; infix operators by their precedence (Pratt). Throw an `AplError`. */
 import type { Constant, Type } from '../types.ts';
-import { otherFunction } from '../other-names.ts';
+import { foreignFunction } from '../foreign-names.ts';
 import { AplError, meaningError, syntaxError } from './apl-error.ts';
 import { readDynamic, readKey, readLeastInteger, readWritten } from './constants.ts';
 import { tooLarge } from './lexer.ts';
 import { WANTED, type Parser } from './parser.ts';
-import { nameOf, reachingNameOf, type Assignment, type Expression } from './tree.ts';
+import { fieldNameOf, reachingNameOf, type Assignment, type Expression } from './tree.ts';
 import { FIELD_TERM, INFIX, LISTS, TYPE_NAMES } from './words.ts';
 
 /** The name of a type, as in `typeof(long)` or after the name of a column. */
@@ -16,7 +16,7 @@ export function readTypeName(parser: Parser): Type {
 /** `name`, `a.b`, `['any name']`. */
 export function readColumnName(parser: Parser, wanted: string = WANTED.field): string {
   const expression = readPath(parser, wanted);
-  const name = nameOf(expression);
+  const name = fieldNameOf(expression);
   if (name === undefined) throw syntaxError(expression.at, `wanted ${wanted}`);
   return name;
 }
@@ -34,7 +34,7 @@ export function readAssignment(parser: Parser, isReaching = false): Assignment {
   const { at } = parser.token;
   const value = readExpression(parser);
   if (!parser.is('=')) return { at, name: undefined, value, text: parser.text.slice(at, parser.end) };
-  const name = isReaching ? reachingNameOf(value) : (nameOf(value) ?? quotedName(value));
+  const name = isReaching ? reachingNameOf(value) : (fieldNameOf(value) ?? quotedName(value));
   if (name === undefined) throw syntaxError(at, 'only a field can stand before =', 'to compare, write ==');
   parser.take();
   const from = parser.token.at;
@@ -184,7 +184,7 @@ function readNamed(parser: Parser, at: number, name: string, wanted: string): Ex
   if (name === 'null') return constantOf(parser, at, { type: 'dynamic', value: null });
   if (!parser.is('(')) return parser.node({ kind: 'name', at, name });
   // The text in the parentheses is not of the language.
-  if (name === 'guid') throw meaningError(at, 'guid is not supported', otherFunction(name));
+  if (name === 'guid') throw meaningError(at, 'guid is not supported', foreignFunction(name));
   const type = TYPE_NAMES.get(name);
   if (type !== undefined) return readTyped(parser, at, type, name);
   parser.take();

@@ -2,7 +2,7 @@
  * A query's text as tokens, one at a time from a given offset: the contents of `datetime(…)` are not a token; whoever expects them reads
  * them.
  */
-import { otherSign } from '../other-names.ts';
+import { foreignSign } from '../foreign-names.ts';
 import type { AplError } from './apl-error.ts';
 import { syntaxError } from './apl-error.ts';
 import { readSpanText } from './literals.ts';
@@ -71,7 +71,7 @@ export function tokenAt(text: string, from: number): SyntaxToken {
   const symbol = match(SYMBOL, text, at);
   if (symbol !== undefined) return { kind: 'symbol', text: symbol, at, end: at + symbol.length };
   const character = String.fromCodePoint(text.codePointAt(at)!);
-  throw syntaxError(at, `the character ${JSON.stringify(character)} has no meaning here`, otherSign(character));
+  throw syntaxError(at, `the character ${JSON.stringify(character)} has no meaning here`, foreignSign(character));
 }
 
 function match(pattern: RegExp, text: string, at: number): string | undefined {

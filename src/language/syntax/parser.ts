@@ -3,11 +3,11 @@
  * parts and their nesting. Throws an `AplError`.
  */
 import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_NODES } from '../limits.ts';
-import { otherSign } from '../other-names.ts';
+import { foreignSign } from '../foreign-names.ts';
 import { AplError, attempt, syntaxError } from './apl-error.ts';
 import { tokenAt, type SyntaxToken } from './lexer.ts';
 import { readSpanText } from './literals.ts';
-import { nameOf, partsOf, type Expression, type Pipeline } from './tree.ts';
+import { fieldNameOf, subexpressionsOf, type Expression, type Pipeline } from './tree.ts';
 
 /** How queries inside of expressions are read; transforms have none. */
 export interface Subqueries {
@@ -104,7 +104,7 @@ export class Parser {
     const found = token.kind === 'end' ? 'the query ends here' : `found ${quoteToken(token.text)}`;
     // `not` without parentheses was read as a field.
     const isNegated = /(?<![\p{L}\p{N}_$.])not$/iu.test(this.text.slice(Math.max(0, this.end - 4), this.end));
-    const other = otherSign(token.text) ?? (isNegated && token.kind !== 'end' ? 'write not(…)' : this.#spanFix());
+    const other = foreignSign(token.text) ?? (isNegated && token.kind !== 'end' ? 'write not(…)' : this.#spanFix());
     return syntaxError(token.at, found, other ?? `wanted ${wanted}`);
   }
 
@@ -156,9 +156,9 @@ export class Parser {
   /** Counts an expression and how deep it is. */
   node(node: Expression): Expression {
     this.grow(node.at);
-    const name = nameOf(node) ?? askedFor(node);
+    const name = fieldNameOf(node) ?? askedFor(node);
     if (name !== undefined && !this.fields.has(name)) this.fields.set(name, node.at);
-    const depth = 1 + Math.max(0, ...partsOf(node).map((part) => this.#depths.get(part) ?? 1));
+    const depth = 1 + Math.max(0, ...subexpressionsOf(node).map((part) => this.#depths.get(part) ?? 1));
     if (depth > SERVICE_QUERY_DEPTH) throw this.#tooDeep(node.at);
     this.#depths.set(node, depth);
     return node;

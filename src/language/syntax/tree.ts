@@ -39,16 +39,16 @@ export interface Assignment {
 }
 
 /** The field that an expression is nothing but: `a`, `a.b`, `['a']`. */
-export function nameOf(expression: Expression): string | undefined {
+export function fieldNameOf(expression: Expression): string | undefined {
   if (expression.kind === 'name') return expression.name;
   if (expression.kind !== 'member') return undefined;
-  const object = nameOf(expression.object);
+  const object = fieldNameOf(expression.object);
   return object === undefined ? undefined : `${object}.${expression.name}`;
 }
 
 /** The same where the name may reach into lists: `a[].b`. Lists in lists count as one: `a[][].b` is `a[].b`. */
 export function reachingNameOf(expression: Expression): string | undefined {
-  if (expression.kind !== 'each' && expression.kind !== 'member') return nameOf(expression);
+  if (expression.kind !== 'each' && expression.kind !== 'member') return fieldNameOf(expression);
   const object = reachingNameOf(expression.object);
   if (object === undefined) return undefined;
   if (expression.kind === 'member') return `${object}.${expression.name}`;
@@ -60,7 +60,7 @@ export const EACH = '[]';
 const reachesIntoList = ({ kind }: Expression): boolean => kind === 'each';
 
 /** The expressions that one is made of directly. */
-export function partsOf(node: Expression): readonly Expression[] {
+export function subexpressionsOf(node: Expression): readonly Expression[] {
   switch (node.kind) {
     case 'member':
     case 'each':

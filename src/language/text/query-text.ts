@@ -4,8 +4,8 @@ import type { OperatorResult, OperatorStep, OperatorUse } from '../plan/operator
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../operators/table.ts';
 import { unionOf } from '../operators/union/spec.ts';
 import { planSource } from './source-plan.ts';
-import { otherLanguage } from '../other-languages.ts';
-import { guess, otherOperator } from '../other-names.ts';
+import { foreignLanguage } from '../foreign-queries.ts';
+import { guess, foreignOperator } from '../foreign-names.ts';
 import type { AplError } from '../syntax/apl-error.ts';
 import { meaningError, syntaxError } from '../syntax/apl-error.ts';
 import { Parser, quoteToken, WANTED } from '../syntax/parser.ts';
@@ -42,7 +42,7 @@ export interface QueryText {
 export function readQuery(text: string): QueryText {
   if (text.length > SERVICE_QUERY_TEXT)
     throw syntaxError(0, `the query is longer than ${SERVICE_QUERY_TEXT} characters`);
-  const other = otherLanguage(text);
+  const other = foreignLanguage(text);
   if (other) throw syntaxError(0, `this is ${other.name}`, `here it would be: ${other.here}`);
   const reading = begin(text);
   const { parser, lets } = reading;
@@ -66,7 +66,7 @@ function notBehindQuery({ source, steps }: PipelineText, parser: Parser): AplErr
   const first =
     source.kind === 'dataset' && steps.length === 0 && text[source.name.at] !== '[' ? source.name : undefined;
   const whole = first && operatorWordAt({ text, token: { ...token, at: first.at } });
-  const other = whole === undefined ? undefined : (REFUSED.get(whole) ?? otherOperator(whole));
+  const other = whole === undefined ? undefined : (REFUSED.get(whole) ?? foreignOperator(whole));
   if (whole !== undefined && (OPERATORS_BY_NAME.has(whole) || other !== undefined))
     return syntaxError(first!.at, `${whole} needs rows before it`, other ?? `write ['dataset'] | ${whole} …`);
   if (first && token.text === '(')
@@ -115,7 +115,7 @@ function readPipeline(reading: QueryReading, hasSource = true): PipelineText {
   return { at, source, steps };
 }
 
-/** Operators that other services of the family have and this one does not, with what to write instead. */
+/** Operators that other services of this API family have and this one does not, with what to write instead. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['evaluate', 'plugins are not run here; take fields out of an object by name (obj.field), or write a summarize'],
   [
@@ -149,7 +149,7 @@ export function readStep(parser: Parser, use: OperatorUse): OperatorStep {
   if (!operator) {
     const refused = REFUSED.get(whole);
     if (refused !== undefined) throw meaningError(token.at, `${whole} is not supported`, refused);
-    const near = otherOperator(whole) ?? guess(whole, OPERATORS_BY_NAME.keys());
+    const near = foreignOperator(whole) ?? guess(whole, OPERATORS_BY_NAME.keys());
     const fixes = [near, `there are ${operatorNames(use)}`].filter((fix) => fix !== undefined);
     throw syntaxError(token.at, `unknown operator ${JSON.stringify(whole)}`, fixes.join('; '));
   }
@@ -157,7 +157,7 @@ export function readStep(parser: Parser, use: OperatorUse): OperatorStep {
     throw meaningError(
       token.at,
       `${name} works in queries only, which see many events`,
-      otherOperator(name) ?? `a transform has ${operatorNames(use)}`,
+      foreignOperator(name) ?? `a transform has ${operatorNames(use)}`,
     );
   if (operator.only === 'transforms' && use === 'queries')
     throw meaningError(token.at, `${name} works in transforms only`);

@@ -3,7 +3,7 @@ import { searched } from '../operators/search/spec.ts';
 import { unionOf } from '../operators/union/spec.ts';
 import { analyze, argumentsOf, type NameScope } from '../plan/analysis.ts';
 import { wrongType } from '../plan/arguments.ts';
-import { columnsOf } from '../plan/operator.ts';
+import { assignedColumns } from '../plan/operator.ts';
 import { closed } from '../plan/scope.ts';
 import type { Node, QuerySource, Tree } from '../plan/tree.ts';
 import { meaningError, syntaxError } from '../syntax/apl-error.ts';
@@ -35,7 +35,7 @@ export function planSource(source: SourceText, names: NameScope, at: number): Tr
       return { ...all, stages: [...all.stages, ...searched(source.wanted, { ...names, scope: all.scope })] };
     }
     case 'print': {
-      const columns = columnsOf(source.assignments, { ...names, scope: closed([]) });
+      const columns = assignedColumns(source.assignments, { ...names, scope: closed([]) });
       const one = rowsOf({ kind: 'rows', columns: [], rows: [[]] }, []);
       return {
         ...one,

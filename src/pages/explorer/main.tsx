@@ -10,12 +10,12 @@ import { boundsOf, type LinkState, rangeUpTo, readLink, writeLink } from './data
 import { FirstSteps } from './first-steps.tsx';
 import { LiveTail } from './live/live-tail.tsx';
 import { addFilter, type FieldFilter } from './data/filters.ts';
-import { datasetOf, quoteName, titleOf } from './data/query-text.ts';
+import { leadingDataset, quoteName, titleOf } from './data/query-text.ts';
 import { Results } from './results/results-view.tsx';
 import { SavedQueries } from './saved-queries.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { SignIn, useSession } from './sign-in.tsx';
-import { fieldsOf, isEmpty, newestOf, useCatalog } from './data/use-catalog.ts';
+import { isEmpty, knownFields, newestOf, useCatalog } from './data/use-catalog.ts';
 import { type QueryOutcome, useQuery } from './data/use-query.ts';
 
 function Page() {
@@ -34,7 +34,7 @@ function Page() {
     setQuery(text);
   };
   const { outcome, run, stop, cancel } = useQuery(api);
-  const dataset = datasetOf(query);
+  const dataset = leadingDataset(query);
   const catalog = useCatalog(api, dataset, outcome);
   const show = (next: LinkState, isStep: boolean) => {
     setLink(next);
@@ -47,7 +47,7 @@ function Page() {
     else run(next.query, next.range);
   };
   const start = (text: string, over: string, isLive = false) => {
-    const columns = datasetOf(text) === datasetOf(link.query) ? link.columns : [];
+    const columns = leadingDataset(text) === leadingDataset(link.query) ? link.columns : [];
     const next = { query: text, range: over, columns };
     if (api) addToHistory(next);
     open(next, { isLive });
@@ -128,7 +128,7 @@ function Page() {
             canRun={api !== undefined}
             known={{
               datasets: catalog.datasets?.map(({ name }) => name) ?? [],
-              fields: fieldsOf(catalog, dataset),
+              fields: knownFields(catalog, dataset),
             }}
             refused={refusedIn(outcome, query)}
             onEdit={edit}

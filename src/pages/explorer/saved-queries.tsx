@@ -8,7 +8,7 @@ import type { StarredQuery } from '../../client/api-types.ts';
 import type { Api, KeptQuery } from './data/api.ts';
 import { readHistory } from './data/history.ts';
 import { isRange, nameRange } from './data/link-state.ts';
-import { datasetOf } from './data/query-text.ts';
+import { leadingDataset } from './data/query-text.ts';
 
 export interface SavedQueriesProps {
   readonly api: Api | undefined;
@@ -82,7 +82,7 @@ function Starred({ api, now, onChoose }: StarredProps) {
         class="star"
         onSubmit={(event) => {
           event.preventDefault();
-          attempt(api.star(name.trim(), { ...now, query: text }, datasetOf(text)).then(() => setName('')));
+          attempt(api.star(name.trim(), { ...now, query: text }, leadingDataset(text)).then(() => setName('')));
         }}
       >
         <label for="star-name" class="visually-hidden">

@@ -16,7 +16,7 @@ import { toQueryRange } from './data/link-state.ts';
 import { fieldText, type FieldFilter } from './data/filters.ts';
 import { quoteName } from './data/query-text.ts';
 import { rowsOf } from './data/results.ts';
-import { type CatalogView, fieldsOf } from './data/use-catalog.ts';
+import { type CatalogView, knownFields } from './data/use-catalog.ts';
 import { useNameSearch } from '../parts/name-search.tsx';
 
 const MOST_FIELDS = 200;
@@ -69,7 +69,7 @@ export function Sidebar({ api, catalog, dataset, range, onDataset, onFilter }: S
       </ul>
       {search.others}
       {api && dataset !== undefined && info && (
-        <Fields key={dataset} {...{ api, dataset, range, onFilter }} fields={fieldsOf(catalog, dataset)} />
+        <Fields key={dataset} {...{ api, dataset, range, onFilter }} fields={knownFields(catalog, dataset)} />
       )}
     </aside>
   );

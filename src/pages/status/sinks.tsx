@@ -1,5 +1,5 @@
 /** Where events go: each sink's state with its reason, its requests and its queue. */
-import { columnsOf, type NumberColumn, SINK_STATS } from '../../telemetry/stats.ts';
+import { statColumns, type NumberColumn, SINK_STATS } from '../../telemetry/stats.ts';
 import type { SinkStatus } from '../../telemetry/status.ts';
 import { formatBytes, formatCount, formatDuration, formatMs, formatShort } from '../parts/format.ts';
 import type { SectionProps } from './numbers.tsx';
@@ -32,7 +32,7 @@ const TITLES: Readonly<Record<string, (sink: SinkStatus) => string>> = {
 };
 
 export function Sinks({ status, rates }: SectionProps) {
-  const numbers = columnsOf(SINK_STATS, status.sinks, 'column');
+  const numbers = statColumns(SINK_STATS, status.sinks, 'column');
   return (
     <section aria-labelledby="sinks-heading">
       <h2 id="sinks-heading">Sinks</h2>

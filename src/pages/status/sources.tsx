@@ -1,6 +1,6 @@
 /** Where events come from: each source's rate, lag and files, and what it waits for. */
 import type { SourceWait } from '../../telemetry/observed.ts';
-import { columnsOf, type NumberColumn, SOURCE_STATS } from '../../telemetry/stats.ts';
+import { statColumns, type NumberColumn, SOURCE_STATS } from '../../telemetry/stats.ts';
 import type { SourceStatus } from '../../telemetry/status.ts';
 import { formatBytes, formatCount, formatDuration, formatShort } from '../parts/format.ts';
 import type { SectionProps } from './numbers.tsx';
@@ -13,7 +13,7 @@ const WAITS = {
   service_behind: 'the service takes less than is written',
 } as const;
 
-const [LAG, ...COUNTS] = columnsOf(SOURCE_STATS, [], 'column') as [NumberColumn, ...NumberColumn[]];
+const [LAG, ...COUNTS] = statColumns(SOURCE_STATS, [], 'column') as [NumberColumn, ...NumberColumn[]];
 const HEADS = { ...headsOf([LAG]), 'oldest unsent': 'number', ...headsOf(COUNTS) } as const;
 const COLUMNS = { source: '', 'files or connections': '', rate: 'number', ...HEADS } as const;
 

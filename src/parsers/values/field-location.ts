@@ -9,7 +9,7 @@ export interface FieldLocation {
 }
 
 /** A key of that name, dots included, else the value inside of objects, a dot for each level. */
-export function placeOf(event: EventFields, name: string): FieldLocation | undefined {
+export function locateField(event: EventFields, name: string): FieldLocation | undefined {
   if (Object.hasOwn(event, name)) return { holder: event, key: name, keys: [name] };
   if (!name.includes('.')) return undefined;
   const keys = name.split('.');

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../core/block.ts';
 import { isRawNumber, parseExactly, rawNumber } from '../../json/numbers.ts';
 import type { EventFields } from './fields.ts';
-import { placeOf } from './field-location.ts';
+import { locateField } from './field-location.ts';
 import { unescapeBytes } from './quoted.ts';
 
 export type ValueType = 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text' | 'escaped';
@@ -43,7 +43,7 @@ export function convertTypes(
 ): number {
   let failures = 0;
   for (const [name, type] of types) {
-    const place = placeOf(event, name);
+    const place = locateField(event, name);
     if (!place) continue;
     const { holder, key, keys } = place;
     const value = holder[key]!;

@@ -10,10 +10,10 @@ import {
   DATASET,
   DATASET_FIELDS,
   DATASET_V2,
+  datasetFields,
   FIELD,
   FIELD_CHANGES,
   fieldOf,
-  fieldsOf,
   retentionIn,
   TRIM,
   TRIMMED,
@@ -51,7 +51,7 @@ export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts)
   const both = underBoth(endpoint);
   const listed = { summary: 'The fields of all datasets that the token may see', reply: z.array(DATASET_FIELDS) };
   both('GET /v2/datasets/_fields', listed, ({ caller }) =>
-    visibleTo(catalog, caller).map((dataset) => ({ datasetName: dataset.name, fields: fieldsOf(dataset) })),
+    visibleTo(catalog, caller).map((dataset) => ({ datasetName: dataset.name, fields: datasetFields(dataset) })),
   );
   const vacuum = { summary: 'Gives back the space of deleted events', need: org('update'), reply: z.object({}) };
   both('POST /v2/datasets/:dataset/vacuum', vacuum, async ({ params }) => {
@@ -59,7 +59,7 @@ export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts)
     return {};
   });
   const fields = { summary: 'The fields of a dataset', need: VIEW, reply: z.array(FIELD) };
-  both('GET /v2/datasets/:dataset/fields', fields, ({ params }) => fieldsOf(catalog.get(params.dataset)));
+  both('GET /v2/datasets/:dataset/fields', fields, ({ params }) => datasetFields(catalog.get(params.dataset)));
   both(
     'GET /v2/datasets/:dataset/fields/:field',
     { summary: 'A field of a dataset', need: VIEW, reply: FIELD },

@@ -19,7 +19,7 @@ import type { Metadata } from '../metadata.ts';
 import type { ColumnsOf } from '../query/source/virtual-events.ts';
 import { group } from './endpoint.ts';
 import type { Column } from '../../language/plan/tree.ts';
-import { ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
+import { ERROR_TYPES, positionIn } from '../../language/syntax/apl-error.ts';
 import { programOf } from '../query/plan/program.ts';
 import { SqlParams } from '../query/values/sql.ts';
 
@@ -194,7 +194,7 @@ function checkColumns(dataset: DatasetRecord, columns: readonly Column[]): void 
 
 /** The reply, with the place in the expression. */
 function inExpression({ message, field, error }: VirtualFieldError): ApiError {
-  const { line, column } = placeOf(field.expression, error.at);
+  const { line, column } = positionIn(field.expression, error.at);
   return new ApiError(
     400,
     `${message} (line ${line}, column ${column} of its expression)`,

@@ -8,7 +8,7 @@ import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Engine } from '../engine/engine.ts';
 import { numberColumns, ownFieldsOf, type OwnColumn, type OwnFields } from '../engine/own-columns.ts';
-import { datasetOf, tableOf } from '../engine/tables.ts';
+import { datasetOfTable, tableOf } from '../engine/tables.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
 
@@ -311,7 +311,7 @@ async function alignTables(
   if (tables.size === 0) return;
   log.warn({ tables: [...tables].join(', ') }, 'the engine has tables of no known dataset: leaving them alone');
   // Skip the numbers of these tables: a new dataset would find one filled.
-  const last = Math.max(...[...tables].map((table) => datasetOf(table) ?? 0));
+  const last = Math.max(...[...tables].map((table) => datasetOfTable(table) ?? 0));
   const known = db.prepare("select seq from sqlite_sequence where name = 'datasets'").get()?.['seq'] as
     | number
     | undefined;

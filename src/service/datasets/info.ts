@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { formatTime, NO_TIME } from '../../core/time/time-text.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { DatasetRecord } from './catalog.ts';
-import { FIELD, fieldsOf } from './schemas.ts';
+import { datasetFields, FIELD } from './schemas.ts';
 
 const time = z.iso.datetime();
 
@@ -29,7 +29,7 @@ export async function infoOf(engine: Engine, dataset: DatasetRecord): Promise<z.
   const { rows: numEvents, min, max } = await engine.extent(table);
   const timeOf = (ns: bigint): string => (numEvents === 0 ? NO_TIME : formatTime(ns));
   const { parts, uncompressedBytes, compressedBytes } = await engine.storage(table);
-  const fields = fieldsOf(dataset);
+  const fields = datasetFields(dataset);
   return {
     name,
     numBlocks: parts,

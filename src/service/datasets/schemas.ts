@@ -121,7 +121,7 @@ export const viewOfV2 = (dataset: DatasetRecord): z.infer<typeof DATASET_V2> => 
 });
 
 /** The service's own two fields, then the dataset's by name. */
-export function fieldsOf(dataset: DatasetRecord): z.infer<typeof FIELD>[] {
+export function datasetFields(dataset: DatasetRecord): z.infer<typeof FIELD>[] {
   const field = (name: string, type: string) => ({ name, type, ...(dataset.notes.get(name) ?? NO_NOTE) });
   const fields = shownFields(dataset.fields)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -131,7 +131,7 @@ export function fieldsOf(dataset: DatasetRecord): z.infer<typeof FIELD>[] {
 
 /** One of them. Throws an `ApiError` 404. */
 export function fieldOf(dataset: DatasetRecord, name: string): z.infer<typeof FIELD> {
-  const found = fieldsOf(dataset).find((field) => field.name === name);
+  const found = datasetFields(dataset).find((field) => field.name === name);
   if (!found) throw notFound(`field ${quote(name)} of dataset ${quote(dataset.name)} not found`);
   return found;
 }

@@ -5,7 +5,7 @@
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { ClickhouseAddress } from './clickhouse-url.ts';
 import { openShard, type Shard } from './shard.ts';
-import { datasetOf, TABLE_SETTINGS } from './tables.ts';
+import { datasetOfTable, TABLE_SETTINGS } from './tables.ts';
 
 export interface Prepared {
   /** Base address of each shard. */
@@ -92,7 +92,7 @@ async function mark(shard: Shard, database: string, instance: string): Promise<v
   const rows = await shard.ask('select name, comment from system.tables where database = currentDatabase()');
   const owner = rows.find(([name]) => name === MARK)?.[1];
   if (owner === instance) return;
-  if (owner !== undefined || rows.some(([name]) => datasetOf(String(name).replace(/_shard$/, '')) !== undefined))
+  if (owner !== undefined || rows.some(([name]) => datasetOfTable(String(name).replace(/_shard$/, '')) !== undefined))
     throw new TailraceError(
       'E_ENGINE',
       `the database ${database} at ${shard.host} holds the events of another data folder`,

@@ -24,7 +24,7 @@ import {
 import { openShard, type Shard } from './shard.ts';
 import { extentOf, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
 import { addColumns, fillColumns, lacking, OWN_COLUMNS_SQL, readColumns, type OwnColumn } from './own-columns.ts';
-import { alignSettings, createTable, datasetOf } from './tables.ts';
+import { alignSettings, createTable, datasetOfTable } from './tables.ts';
 
 const INSERT_SETTINGS = { max_insert_threads: '1', max_partitions_per_insert_block: '0', async_insert: 0 } as const;
 
@@ -181,9 +181,9 @@ export async function openClickhouse(
 /** The local tables of a shard: the dataset's table, and the text that created it. */
 async function localTables(shard: Shard, local: (table: string) => string): Promise<[table: string, made: string][]> {
   const rows = await shard.ask('select name, engine_full from system.tables where database = currentDatabase()');
-  return rows.flatMap(([name, made]) => {
+  return rows.flatMap<[string, string]>(([name, made]) => {
     const table = String(name).replace(/_shard$/, '');
-    return datasetOf(table) !== undefined && local(table) === name ? [[table, String(made)] as [string, string]] : [];
+    return datasetOfTable(table) !== undefined && local(table) === name ? [[table, String(made)]] : [];
   });
 }
 
@@ -196,7 +196,7 @@ async function ownColumns(
   for (const shard of shards)
     for (const [name, columns] of readColumns(await shard.ask(OWN_COLUMNS_SQL))) {
       const table = name.replace(/_shard$/, '');
-      if (datasetOf(table) === undefined || local(table) !== name) continue;
+      if (datasetOfTable(table) === undefined || local(table) !== name) continue;
       const known = found.get(table) ?? [];
       found.set(table, [...known, ...lacking(known, columns)]);
     }

@@ -28,7 +28,7 @@ export const STRUCTURE = COLUMNS.map(({ name, type }) => `${name} ${type}`).join
 export const tableOf = (dataset: number): string => `ds_${dataset}`;
 
 /** The dataset whose table it is; undefined when it is no dataset's. */
-export function datasetOf(table: string): number | undefined {
+export function datasetOfTable(table: string): number | undefined {
   const found = /^ds_([1-9]\d{0,14})$/.exec(table)?.[1];
   return found === undefined ? undefined : Number(found);
 }

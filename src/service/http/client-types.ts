@@ -1,5 +1,5 @@
 /**
- * Where the types of clients, which speak to any service of the family, differ from this service's schemas. `looser`: other services have more
+ * Where the types of clients, which speak to any service of this API family, differ from ours. `looser`: other services have more
  * values than these, write null for an empty list, or leave the key out. `type`: what a value is that no schema checks.
  */
 import { z } from 'zod';

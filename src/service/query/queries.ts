@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Arrivals } from '../datasets/arrivals.ts';
 import type { Catalog, DatasetRecord } from '../datasets/catalog.ts';
-import { fieldsOf } from '../datasets/schemas.ts';
+import { datasetFields } from '../datasets/schemas.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { FairBudget, Held } from '../fairness/fair-budget.ts';
 import { tooMuchUnread } from '../fairness/unread-replies.ts';
@@ -25,7 +25,7 @@ import { writeTables } from './results/tabular.ts';
 import type { RunningQueries, RunningQuery } from './running-queries.ts';
 import { asReply, readRange, runQuery, stepOf, type QueryRequest, type RequestRange } from './run.ts';
 import { isLongQuery, type QueryTurns } from './turns.ts';
-import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
+import { AplError, positionIn } from '../../language/syntax/apl-error.ts';
 import { autoStep } from './plan/times.ts';
 import { namedIn, virtualOf, type ColumnsOf } from './source/virtual-events.ts';
 import type { Column, QueryStage, Tree } from '../../language/plan/tree.ts';
@@ -229,7 +229,7 @@ async function runApl(
   request: Asked & QueryRequest,
 ): Promise<Written> {
   const { datasets, limit, cursorText, include } = request;
-  const { line, column } = placeOf(body.apl, query.datasets[0]?.at ?? 0);
+  const { line, column } = positionIn(body.apl, query.datasets[0]?.at ?? 0);
   const implicitEnd: Message = {
     priority: 'warn',
     count: 1,
@@ -242,7 +242,7 @@ async function runApl(
   const render = ran.stages.findLast((stage) => stage.kind === 'render');
   const drawn = render ? `,"render":${JSON.stringify({ chart: render.chart, properties: render.properties })}` : '';
   const names = datasets.map(({ name }) => name);
-  const meta = `"datasetNames":${JSON.stringify(names)},"fieldsMetaMap":${JSON.stringify(Object.fromEntries(datasets.map((dataset) => [dataset.name, fieldsOf(dataset)])))}${drawn}`;
+  const meta = `"datasetNames":${JSON.stringify(names)},"fieldsMetaMap":${JSON.stringify(Object.fromEntries(datasets.map((dataset) => [dataset.name, datasetFields(dataset)])))}${drawn}`;
   if (parameters.format === 'tabular') {
     const withCursors = body.includeCursorField === true || parameters.includeCursorField;
     text.add(`{"format":"tabular","status":${JSON.stringify(status)},"tables":`);
@@ -310,7 +310,7 @@ async function runLegacy(
     );
     text.add(`{"status":${JSON.stringify(status)},`);
     writeLegacy(text, answer, program);
-    text.add(`,"fieldsMeta":${JSON.stringify(fieldsOf(dataset))}}`);
+    text.add(`,"fieldsMeta":${JSON.stringify(datasetFields(dataset))}}`);
     return { text, bytesRead: answer.bytesRead, rowsMatched: answer.rowsMatched };
   } catch (error) {
     throw error instanceof AplError || error instanceof VirtualFieldError ? badRequest(error.message) : error;

@@ -18,7 +18,7 @@ import { withSeriesRange } from './plan/series-range.ts';
 import { statusOf } from './results/status.ts';
 import { SqlParams } from './values/sql.ts';
 import { VirtualFieldError } from '../../language/plan/virtual.ts';
-import { AplError, ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
+import { AplError, ERROR_TYPES, positionIn } from '../../language/syntax/apl-error.ts';
 import { autoStep, parseTime } from './plan/times.ts';
 
 export interface QueryRequest {
@@ -240,7 +240,7 @@ export function asReply(error: unknown, text: string, virtual: readonly string[]
     return new ApiError(400, error.message, {}, detail);
   }
   if (error instanceof AplError) {
-    const { line, column } = placeOf(text, error.at);
+    const { line, column } = positionIn(text, error.at);
     const detail = { message: error.message, line, column, errorType: ERROR_TYPES[error.type] };
     return new ApiError(400, `line ${line}, column ${column}: ${error.message}`, {}, detail);
   }

@@ -71,7 +71,7 @@ function editsOf(steps: readonly ByteStep[]): ByteEdits | undefined {
 function namesOf(step: ByteStep): readonly string[] {
   switch (step.kind) {
     case 'compare':
-      return fieldsOf(step.condition).flatMap(topLevelNames);
+      return testedFields(step.condition).flatMap(topLevelNames);
     case 'remove':
     case 'add':
     case 'screen':
@@ -83,7 +83,7 @@ function namesOf(step: ByteStep): readonly string[] {
   }
 }
 
-export function fieldsOf(condition: ByteCondition): readonly string[] {
+export function testedFields(condition: ByteCondition): readonly string[] {
   if (condition.kind === 'test') return [condition.field];
-  return condition.kind === 'not' ? fieldsOf(condition.part) : condition.parts.flatMap(fieldsOf);
+  return condition.kind === 'not' ? testedFields(condition.part) : condition.parts.flatMap(testedFields);
 }

@@ -3,7 +3,7 @@ import { TRANSFORM_IMAGE_AT, TRANSFORM_IMAGE_BYTES } from '../../kernel/transfor
 import type { ByteCondition, ByteOperator } from '../analysis.ts';
 import { splitsOf, topLevelNames } from '../rows/values/paths.ts';
 import type { Screen } from '../redact/screens.ts';
-import { type ByteEdits, type BytePlan, fieldsOf } from './byte-plan.ts';
+import { type ByteEdits, type BytePlan, testedFields } from './byte-plan.ts';
 
 const HEADER_BYTES = 48;
 const SLOT_BYTES = 48;
@@ -40,7 +40,7 @@ export function encodePlan({ conditions, edits }: BytePlan): Buffer | undefined 
     const slot = slots.get(name)!;
     Object.assign(slot, more, { flags: slot.flags | flag });
   };
-  for (const field of conditions.flatMap(fieldsOf)) for (const name of topLevelNames(field)) indexOf(name);
+  for (const field of conditions.flatMap(testedFields)) for (const name of topLevelNames(field)) indexOf(name);
   for (const name of kept ?? []) mark(name, KEPT);
   // Every event keeps its time.
   if (kept) mark('_time', KEPT);

@@ -2,7 +2,7 @@
  * A transform as a program over one event: its text is compiled once, at start and at reload, and then runs over the fields of each event.
  * It keeps each step's typed tree for work that needs no parsed event.
  */
-import { AplError, attempt, placeOf } from '../../language/syntax/apl-error.ts';
+import { AplError, attempt, positionIn } from '../../language/syntax/apl-error.ts';
 import { readTransform, type TransformStep } from '../../language/text/transform-text.ts';
 import { callsIn, type NamePattern, type QueryStage } from '../../language/plan/tree.ts';
 import { OPERATORS_BY_NAME } from '../../language/operators/table.ts';
@@ -93,7 +93,7 @@ function placeIn(
   offset: number,
   { at = { line: 1, column: 1 } }: CompileOptions,
 ): { line: number; column: number } {
-  const { line, column } = placeOf(text, offset);
+  const { line, column } = positionIn(text, offset);
   return { line: at.line + line - 1, column: at.column + column - 1 };
 }
 

@@ -4,7 +4,7 @@ import { messageOf } from '../../core/errors.ts';
 import type { LedgerBatch, Proof, ProofFault } from '../common/proof.ts';
 import { MAX_NAMED_FAULTS } from './reading/limits.ts';
 import { listHours } from './reading/folders.ts';
-import { hourPath, keyOf, MANIFEST, timeOf } from './reading/names.ts';
+import { hourPath, hourTime, keyOf, MANIFEST } from './reading/names.ts';
 import { readHour } from './reading/read-hour.ts';
 import { readRemoved } from './removed.ts';
 
@@ -42,7 +42,7 @@ export async function proveArchive(root: string, ledger: readonly LedgerBatch[])
   });
   for (const { key, dataset, events, isSettled, readAtMs } of batches.values()) {
     const hour = readAtMs === undefined ? undefined : hourPath(dataset, readAtMs);
-    const wasRemoved = hour !== undefined && Object.values(removed).some(({ until }) => timeOf(hour) <= until);
+    const wasRemoved = hour !== undefined && Object.values(removed).some(({ until }) => hourTime(hour) <= until);
     if (!isSettled || wasRemoved) continue;
     fault(
       join(root, hour ?? dataset, MANIFEST),

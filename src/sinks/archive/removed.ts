@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Proof, RemovedBatches } from '../common/proof.ts';
 import { readIfThere } from './manifest.ts';
-import { type ManifestEntry, timeOf } from './reading/names.ts';
+import { type ManifestEntry, hourTime } from './reading/names.ts';
 import { writeWhole } from './store-file.ts';
 
 const FILE = 'removed.json';
@@ -37,7 +37,7 @@ export async function noteRemoved(root: string, hours: readonly RemovedHour[]): 
       batches: sum.batches + entries.length,
       events: entries.reduce((total, { events }) => total + events, sum.events),
       bytes: entries.reduce((total, { bytes }) => total + bytes, sum.bytes),
-      until: timeOf(folder) > sum.until ? timeOf(folder) : sum.until,
+      until: hourTime(folder) > sum.until ? hourTime(folder) : sum.until,
     };
   }
   await writeWhole(join(root, FILE), `${JSON.stringify(removed)}\n`);

@@ -13,7 +13,7 @@ import type { Encoding, Outcome, Parcel, SendResult, Sink } from '../../core/sin
 import type { Clock } from '../../core/time/clock.ts';
 import { deleteHidden, findHours, hideHour } from './hours.ts';
 import { MAX_AHEAD_MS } from './reading/limits.ts';
-import { hourPath, KEY, timeOf } from './reading/names.ts';
+import { hourPath, hourTime, KEY } from './reading/names.ts';
 import { noteRemoved, type RemovedHour } from './removed.ts';
 import { storeFile } from './store-file.ts';
 
@@ -75,17 +75,17 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
   /** Removes the oldest hours, but never those of this batch's time, nor later ones. Before it is written: the disk may be full. */
   async function makeRoom(known: Map<string, number>, current: string, bytes: number): Promise<void> {
     const { maxBytes = Infinity, keepMs = Infinity } = config;
-    const since = Number.isFinite(keepMs) ? timeOf(hourPath('', clock.now() - keepMs)) : '';
+    const since = Number.isFinite(keepMs) ? hourTime(hourPath('', clock.now() - keepMs)) : '';
     // A clock that was wrong dated these: they go first, or they would push out each hour that is written from now on.
-    const ahead = timeOf(hourPath('', clock.now() + MAX_AHEAD_MS));
-    const stays = (time: string): boolean => time === timeOf(current) || (time > timeOf(current) && time <= ahead);
+    const ahead = hourTime(hourPath('', clock.now() + MAX_AHEAD_MS));
+    const stays = (time: string): boolean => time === hourTime(current) || (time > hourTime(current) && time <= ahead);
     // Without their dataset folders sort by time.
-    const orderOf = (folder: string): string => (timeOf(folder) > ahead ? ' ' : '') + timeOf(folder);
+    const orderOf = (folder: string): string => (hourTime(folder) > ahead ? ' ' : '') + hourTime(folder);
     let total = [...known.values()].reduce((sum, each) => sum + each, bytes);
-    const old = [...known.keys()].filter((folder) => total > maxBytes || timeOf(folder) < since);
+    const old = [...known.keys()].filter((folder) => total > maxBytes || hourTime(folder) < since);
     for (const folder of old.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))) {
-      const because = timeOf(folder) < since ? 'keep' : total > maxBytes ? 'max_bytes' : undefined;
-      if (because === undefined || stays(timeOf(folder))) continue;
+      const because = hourTime(folder) < since ? 'keep' : total > maxBytes ? 'max_bytes' : undefined;
+      if (because === undefined || stays(hourTime(folder))) continue;
       const entries = await hideHour(path, folder);
       total -= known.get(folder) ?? 0;
       if (entries) {

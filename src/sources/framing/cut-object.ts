@@ -7,7 +7,7 @@ import type { EventShape } from '../../core/block.ts';
 import { hasObjectLine, mayBeginObject } from '../../core/bytes/object-text.ts';
 import { parseExactObject } from '../../json/numbers.ts';
 import type { EventFields } from '../../parsers/values/fields.ts';
-import { placeOf } from '../../parsers/values/field-location.ts';
+import { locateField } from '../../parsers/values/field-location.ts';
 import { beginsEvent, type MultilineRule } from '../../parsers/text/multiline.ts';
 import { type TextEncoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { Pieces } from './line-format.ts';
@@ -110,7 +110,7 @@ function holdsCutValue(event: EventFields | string, names: readonly string[]): b
   const fields = typeof event === 'string' ? parseExactObject(event.trim()) : event;
   if (!fields) return false;
   return names.some((name) => {
-    const place = placeOf(fields, name);
+    const place = locateField(fields, name);
     const value = place?.holder[place.key];
     return typeof value === 'string' && hasObjectLine(value);
   });

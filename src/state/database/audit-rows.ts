@@ -23,7 +23,7 @@ export interface PendingSpan {
   readonly isSettled: boolean;
 }
 
-/** How far a stream is settled for one owner (core/owner). */
+/** How far a stream is settled for one owner (core/checkpoint-owner). */
 export interface AuditedMark {
   readonly owner: string;
   readonly settledTo: number;

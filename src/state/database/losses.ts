@@ -7,7 +7,7 @@ import type { Loss } from '../../core/stream.ts';
 import { MAX_LOSSES } from '../limits.ts';
 
 export interface StoredLoss extends Loss {
-  /** Whose marks step over it (core/owner). */
+  /** Whose marks step over it (core/checkpoint-owner). */
   readonly owner: string;
   /** Wall clock of the newest. */
   readonly atMs: number;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import { datasetOf, datasetOwner } from '../../core/owner.ts';
+import { datasetOfOwner, datasetOwner } from '../../core/checkpoint-owner.ts';
 import type { Loss, LossReason } from '../../core/stream.ts';
 import { openDatabase, prepareFolder } from './database.ts';
 import { readInstance, writeInstance } from '../instance.ts';
@@ -24,7 +24,7 @@ import { SettlementSaver, Transactions } from './transactions.ts';
 
 export interface StateOptions {
   readonly folder: string;
-  /** The sinks that a source feeds, as the owners of marks (core/owner). */
+  /** The sinks that a source feeds, as the owners of marks (core/checkpoint-owner). */
   sinksOf(source: string): readonly string[];
   readonly log: Log;
   /** Reserves disk space for later saves. */
@@ -105,9 +105,9 @@ export class State {
     return this.#transactions;
   }
 
-  /** The datasets that a sink's events went to under these rules (core/owner), beside its own. */
+  /** The datasets that a sink's events went to under these rules (core/checkpoint-owner), beside its own. */
   datasetsOf(base: string): readonly string[] {
-    return this.streams.routedOf(base).flatMap((owner) => datasetOf(owner) ?? []);
+    return this.streams.routedOf(base).flatMap((owner) => datasetOfOwner(owner) ?? []);
   }
 
   /** Adds the low-water marks of a dataset, and saves them before it takes any event; false when the disk refuses. */

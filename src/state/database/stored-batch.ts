@@ -19,7 +19,7 @@ export interface StoredPart {
 export interface StoredBatch {
   readonly id: number;
   readonly key: string;
-  /** Whose marks it moves (core/owner). */
+  /** Whose marks it moves (core/checkpoint-owner). */
   readonly owner: string;
   readonly dataset: string;
   readonly events: number;

@@ -1,6 +1,6 @@
 /** One stream as the database stores it, and where its readers resume. */
 import type { Behind, Tail } from '../../core/block.ts';
-import { baseOf, sinkOf } from '../../core/owner.ts';
+import { baseOfOwner, sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import type { CompressedEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
 import { type ContentPoint, NO_TAIL } from '../../core/sums.ts';
 import { Mark } from './marks.ts';
@@ -15,7 +15,7 @@ export interface Stream {
   /** Undefined where it is not known. */
   seenSize: number | undefined;
   compressedEnd: CompressedEnd | undefined;
-  /** By owner (core/owner): a sink, or a dataset of one. */
+  /** By owner (core/checkpoint-owner): a sink, or a dataset of one. */
   readonly marks: Map<string, Mark>;
 }
 
@@ -26,8 +26,8 @@ export interface Stream {
 export function formerOf(stream: Stream, owner: string, owners: readonly string[]): Mark | undefined {
   let least: Mark | undefined;
   for (const [other, mark] of stream.marks) {
-    if (owners.includes(other) || sinkOf(other) !== sinkOf(owner)) continue;
-    const isRouted = baseOf(other) !== undefined;
+    if (owners.includes(other) || sinkOfOwner(other) !== sinkOfOwner(owner)) continue;
+    const isRouted = baseOfOwner(other) !== undefined;
     const from = isRouted
       ? new Mark(mark.settledTo, mark.tail, mark.contentSum, mark.passed, mark.behind)
       : new Mark(mark.committedTo, mark.committedTail, mark.committedSum, mark.points, mark.committedBehind);

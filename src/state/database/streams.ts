@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Tail } from '../../core/block.ts';
 import type { CompressedEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
 import { type ContentPoint, NO_TAIL } from '../../core/sums.ts';
-import { baseOf, sinkOf } from '../../core/owner.ts';
+import { baseOfOwner, sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import { Mark } from './marks.ts';
 import { inLineOf, rowOf, type Statements, textOfCompressedEnd, toBehind, toPoints, toStreamFacts } from './rows.ts';
 import { formerOf, type Stream, toRecord } from './stream-row.ts';
@@ -76,7 +76,7 @@ export class Streams {
         toBehind(row['behind']),
       );
       const owner = String(row['sink']);
-      const base = baseOf(owner);
+      const base = baseOfOwner(owner);
       if (base !== undefined && base !== owner) this.addRouted(base, owner);
       this.#streams.get(String(row['stream']))?.marks.set(owner, mark);
     }
@@ -108,9 +108,9 @@ export class Streams {
 
   /** Batches under other rules are not sent again: their bytes are read again. */
   #retireMarks(stream: Stream, owners: readonly string[]): void {
-    const sinks = new Set(owners.map(sinkOf));
+    const sinks = new Set(owners.map(sinkOfOwner));
     for (const [owner, mark] of stream.marks) {
-      if (baseOf(owner) === undefined || owners.includes(owner) || !sinks.has(sinkOf(owner))) continue;
+      if (baseOfOwner(owner) === undefined || owners.includes(owner) || !sinks.has(sinkOfOwner(owner))) continue;
       // Read again, its bytes are lost where the file is gone: up to here it was seen.
       this.see(stream.id, Math.max(stream.seenSize ?? 0, mark.committedTo));
       stream.marks.delete(owner);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_CSV_COLUMNS } from '../../../src/core/limits.ts';
 import { encodeCsv, type CsvOptions } from '../../../src/sinks/ingest/encode/csv.ts';
-import { encoderOf, formHeadersOf, nameOf } from '../../../src/sinks/ingest/encode/encoder.ts';
+import { encoderOf, formHeadersOf, formNameOf } from '../../../src/sinks/ingest/encode/encoder.ts';
 import { encodeArray, encodeEnvelopes } from '../../../src/sinks/ingest/encode/json.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
 
@@ -248,7 +248,7 @@ describe('form', () => {
   test('NDJSON is sent as it is and keeps the keys it always had', () => {
     const config = sinkConfig('http://h');
     expect(encoderOf(config)).toBeUndefined();
-    expect(nameOf(config)).toBe('ndjson');
+    expect(formNameOf(config)).toBe('ndjson');
     expect(formHeadersOf(config)).toEqual({});
   });
 
@@ -261,7 +261,7 @@ describe('form', () => {
       { encoding: 'json' as const, json: { envelope: true } },
       { encoding: 'csv' as const },
       { encoding: 'csv' as const, csv: { columns: ['a'], extra: undefined, header: 'line' as const } },
-    ].map((changes) => nameOf(sinkConfig('http://h', changes)));
+    ].map((changes) => formNameOf(sinkConfig('http://h', changes)));
     expect(new Set(forms).size).toBe(forms.length);
   });
 

@@ -5,7 +5,7 @@ onOtherFileSystem({
   compressed: () => import('./compressed.test.ts'),
   'copies at any speed': () => import('./copies-at-any-speed.test.ts'),
   copytruncate: () => import('./copytruncate.test.ts'),
-  holes: () => import('./hole.test.ts'),
+  holes: () => import('./nul-gap.test.ts'),
   'changes in place': () => import('./in-place.test.ts'),
   joining: () => import('./joining.test.ts'),
   'compressed files that are left': () => import('./unread-compressed.test.ts'),

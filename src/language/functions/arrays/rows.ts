@@ -13,7 +13,7 @@ import { timeOf } from '../arithmetic/rows.ts';
 export type Items = readonly RowValue[];
 
 /** The value as an item of an array: what JSON does not have becomes text or null. */
-export function itemOf(value: RowValue): RowValue {
+export function asArrayItem(value: RowValue): RowValue {
   if (value instanceof DateTime || value instanceof TimeSpan) return value.toJSON();
   return typeof value === 'number' && !Number.isFinite(value) ? null : value;
 }
@@ -103,7 +103,7 @@ const shifted =
     return changed(
       (items, [count = 0], scope) => {
         const by = Math.min(Math.max(direction * count, -items.length), items.length);
-        const fill = Array<RowValue>(Math.abs(by)).fill(itemOf(fallback(scope)));
+        const fill = Array<RowValue>(Math.abs(by)).fill(asArrayItem(fallback(scope)));
         return by >= 0 ? [...items.slice(by), ...fill] : [...fill, ...items.slice(0, by)];
       },
       [1],
@@ -114,7 +114,7 @@ function indexOf(call: RowCall): Evaluate {
   const [value, start] = [call.value(1), call.count > 2 ? call.int(2) : (): bigint => 0n];
   return ofArrays([call.value(0)], ([items], scope) => {
     const from = start(scope);
-    const wanted = identityOf(itemOf(value(scope)));
+    const wanted = identityOf(asArrayItem(value(scope)));
     if (from === null) return null;
     const place = placeIn(items!, Number(from));
     return BigInt(items!.findIndex((item, n) => n >= place && identityOf(item) === wanted));
@@ -124,7 +124,7 @@ function indexOf(call: RowCall): Evaluate {
 function chosen(call: RowCall): Evaluate {
   const sides = [call.value(1), call.value(2)] as const;
   return ofArrays([call.value(0)], ([conditions], scope) => {
-    const [a, b] = sides.map((side) => itemOf(side(scope)));
+    const [a, b] = sides.map((side) => asArrayItem(side(scope)));
     const at = (side: RowValue, n: number): RowValue => (Array.isArray(side) ? ((side as Items)[n] ?? null) : side);
     return conditions!.map((condition, n) => {
       const test = typeof condition === 'number' || typeof condition === 'bigint' ? Number(condition) !== 0 : condition;
@@ -147,7 +147,7 @@ function ranged(call: RowCall): Evaluate {
     isTime && n < 2 ? call.time(n) : isTime || isSpan ? call.span(n) : call.number(n);
   const fallback = isTime || isSpan ? 3_600_000_000_000n : 1n;
   const [first, last, step] = [part(0), part(1), call.count > 2 ? part(2) : () => fallback];
-  const written = (ns: bigint): RowValue => itemOf(isTime ? timeOf(ns) : isSpan ? new TimeSpan(ns) : ns);
+  const written = (ns: bigint): RowValue => asArrayItem(isTime ? timeOf(ns) : isSpan ? new TimeSpan(ns) : ns);
   return (scope) => {
     const found = [first(scope), last(scope), step(scope)];
     if (found.includes(null) || Number(found[2]) === 0) return null;
@@ -158,14 +158,14 @@ function ranged(call: RowCall): Evaluate {
     const gap = Math.floor((Number(to) - Number(from)) / Number(by));
     return Number.isNaN(gap)
       ? null
-      : Array.from({ length: countOf(gap) }, (_, n) => itemOf(Number(from) + n * Number(by)));
+      : Array.from({ length: countOf(gap) }, (_, n) => asArrayItem(Number(from) + n * Number(by)));
   };
 }
 
 function selected(call: RowCall): Evaluate {
   const [key, value] = [call.string(1), call.value(2)];
   return ofArrays([call.value(0)], ([items], scope) => {
-    const [name, wanted] = [key(scope), identityOf(itemOf(value(scope)))];
+    const [name, wanted] = [key(scope), identityOf(asArrayItem(value(scope)))];
     if (name === null) return null;
     return (
       items!.find((item) => isObject(item) && Object.hasOwn(item, name) && identityOf(item[name]!) === wanted) ?? null
@@ -180,7 +180,7 @@ const joined = (call: RowCall): Evaluate => {
 
 const packed: RowBuild = (call) => {
   const values = all(call);
-  return (scope) => values.map((value) => itemOf(value(scope)));
+  return (scope) => values.map((value) => asArrayItem(value(scope)));
 };
 
 function extracted(call: RowCall): Evaluate {

@@ -4,7 +4,7 @@ import { keysOf } from '../../plan/literals.ts';
 import type { Evaluate, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift2 } from '../../../shaping/rows/call/lift.ts';
 import { isObject, type JsonObject, type RowValue } from '../../../shaping/rows/values/value.ts';
-import { all, identityOf, itemOf, ofArrays, type Items } from '../arrays/rows.ts';
+import { all, asArrayItem, identityOf, ofArrays, type Items } from '../arrays/rows.ts';
 
 /** Builds from objects; null if one argument is not an object. */
 const ofBags =
@@ -17,7 +17,7 @@ const ofBags =
 function packed(call: RowCall): Evaluate {
   const keys = keysOf(call);
   const values = keys.map((_, n) => call.value(2 * n + 1));
-  return (scope) => Object.fromEntries(keys.map((key, n) => [key, itemOf(values[n]!(scope))]));
+  return (scope) => Object.fromEntries(keys.map((key, n) => [key, asArrayItem(values[n]!(scope))]));
 }
 
 function merged(bags: readonly JsonObject[]): RowValue {
@@ -92,6 +92,8 @@ export const BAGS_ROWS: RowBuilders<typeof BAGS> = {
   }),
   set_has_element: (call) => {
     const value = call.value(1);
-    return ofArrays([call.value(0)], ([items], scope) => identitiesOf(items!).has(identityOf(itemOf(value(scope)))));
+    return ofArrays([call.value(0)], ([items], scope) =>
+      identitiesOf(items!).has(identityOf(asArrayItem(value(scope)))),
+    );
   },
 };

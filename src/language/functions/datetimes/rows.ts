@@ -1,6 +1,6 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
 import { builtAlike, readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from './spec.ts';
-import { nameOf, readText } from '../../plan/literals.ts';
+import { namedArgument, readText } from '../../plan/literals.ts';
 import type { Evaluate, Of, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import { lift1, lift2, ofNumber, ofTime } from '../../../shaping/rows/call/lift.ts';
 import {
@@ -49,7 +49,7 @@ const part = (name: string): RowBuild => ofTime((ns) => PARTS.get(name)!(ns));
 
 function datetimePart(call: RowCall): Evaluate {
   const read = PARTS.get(
-    nameOf(
+    namedArgument(
       call,
       [...PARTS.keys()].filter((name) => name !== 'dayofweek'),
     ),
@@ -58,12 +58,12 @@ function datetimePart(call: RowCall): Evaluate {
 }
 
 function datetimeAdd(call: RowCall): Evaluate {
-  const name = nameOf(call, [...MONTHS.keys(), ...UNITS.keys()]);
+  const name = namedArgument(call, [...MONTHS.keys(), ...UNITS.keys()]);
   return lift2(call.int(1), call.time(2), (count, ns) => later(ns, name, count));
 }
 
 function difference(call: RowCall): Evaluate {
-  const name = nameOf(call, [...UNITS.keys(), ...MONTHS.keys()]);
+  const name = namedArgument(call, [...UNITS.keys(), ...MONTHS.keys()]);
   return lift2(call.time(1), call.time(2), (a, b) => wrap64(unitIndex(name, a) - unitIndex(name, b)));
 }
 

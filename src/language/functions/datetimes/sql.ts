@@ -3,7 +3,7 @@ import { list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { constantValue, one, type SqlValue } from '../../../service/query/values/value.ts';
 import { timeOf } from '../arithmetic/sql.ts';
 import { binTime } from '../rounding/sql.ts';
-import { nameOf, readText } from '../../plan/literals.ts';
+import { namedArgument, readText } from '../../plan/literals.ts';
 import { MONTHS, UNITS } from '../../../core/time/calendar.ts';
 import { builtAlike, readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from './spec.ts';
 import type { SqlBuild, SqlBuilders, SqlCall } from '../../../service/query/values/call.ts';
@@ -85,7 +85,7 @@ const PARTS: ReadonlyMap<string, (time: Sql) => Sql> = new Map([
 ]);
 
 function difference(call: SqlCall): SqlValue {
-  const name = nameOf(call, [...UNITS.keys(), ...MONTHS.keys()]);
+  const name = namedArgument(call, [...UNITS.keys(), ...MONTHS.keys()]);
   const [a, b] = [call.time(1), call.time(2)];
   const months = MONTHS.get(name);
   if (months === undefined) {
@@ -202,8 +202,9 @@ export const DATETIMES_SQL: SqlBuilders<typeof DATETIMES> = {
   monthofyear: part((time) => sql`toMonth(${time})`),
   getyear: part((time) => sql`toYear(${time})`),
   week_of_year: part((time) => sql`toISOWeek(${time})`),
-  datetime_part: (call) => one('int', sql`toInt64(${PARTS.get(nameOf(call, PARTS.keys()))!(call.time(1))})`),
-  datetime_add: (call) => later(call, call.time(2), nameOf(call, [...MONTHS.keys(), ...UNITS.keys()]), call.int(1)),
+  datetime_part: (call) => one('int', sql`toInt64(${PARTS.get(namedArgument(call, PARTS.keys()))!(call.time(1))})`),
+  datetime_add: (call) =>
+    later(call, call.time(2), namedArgument(call, [...MONTHS.keys(), ...UNITS.keys()]), call.int(1)),
   datetime_diff: difference,
   format_datetime: formatted,
   format_timespan: formattedSpan,

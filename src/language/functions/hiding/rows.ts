@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../../../core/errors.ts';
 import type { HIDING } from './spec.ts';
-import { guess } from '../../other-names.ts';
+import { guess } from '../../foreign-names.ts';
 import type { Node } from '../../plan/tree.ts';
 import {
   detectorsOf,

@@ -2,7 +2,7 @@
 import type { SERIES } from './spec.ts';
 import type { Evaluate, RowBuild, RowBuilders, RowCall } from '../../../shaping/rows/call/call.ts';
 import type { RowValue } from '../../../shaping/rows/values/value.ts';
-import { identityOf, itemOf, ofArrays, type Items } from '../arrays/rows.ts';
+import { asArrayItem, identityOf, ofArrays, type Items } from '../arrays/rows.ts';
 
 /** Null unless it is a number. */
 const realOf = (item: RowValue): number | null =>
@@ -51,7 +51,7 @@ const filled =
   (call: RowCall): Evaluate => {
     const others = Array.from({ length: call.count - 1 }, (_, n) => call.value(n + 1));
     return ofArrays([call.value(0)], ([items], scope) => {
-      const given = others.map((other) => itemOf(other(scope)));
+      const given = others.map((other) => asArrayItem(other(scope)));
       const missing = identityOf(given[missingAt - 1] ?? null);
       return build(items!, (item) => identityOf(item) === missing, given);
     });

@@ -8,7 +8,13 @@ import { meaningError } from '../../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readExpression, readReachingName } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { EACH, type Expression } from '../../syntax/tree.ts';
-import { columnsOf, operator, type Operator, type OperatorResult, type OperatorUse } from '../../plan/operator.ts';
+import {
+  assignedColumns,
+  operator,
+  type Operator,
+  type OperatorResult,
+  type OperatorUse,
+} from '../../plan/operator.ts';
 
 /** `name`, `name*`, `['any.name']*`. */
 function readPattern(parser: Parser, use: OperatorUse = 'queries'): NamePattern {
@@ -96,7 +102,7 @@ export const COLUMNS: readonly Operator[] = [
     doc: 'Keeps only these columns, in this order.',
     read: (parser) => parser.list(() => readAssignment(parser)),
     plan(assignments, names) {
-      const { before, columns } = withRestarts(columnsOf(assignments, names));
+      const { before, columns } = withRestarts(assignedColumns(assignments, names));
       return {
         stages: [...before, { kind: 'project', columns }],
         scope: closed(columns.map(({ name, node }) => [name, node.type])),
@@ -172,6 +178,6 @@ export const COLUMNS: readonly Operator[] = [
     syntax: 'extend <name> = <expression>, …',
     doc: 'Adds columns, or replaces those of the same name. In transforms `extend a[].b = mask(a[].b)` replaces the field `b` of each object in the list `a`.',
     read: (parser, _at, use) => parser.list(() => readAssignment(parser, use === 'transforms')),
-    plan: (assignments, names) => extending(columnsOf(assignments, names), names),
+    plan: (assignments, names) => extending(assignedColumns(assignments, names), names),
   }),
 ];

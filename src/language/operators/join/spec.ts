@@ -5,7 +5,7 @@ import type { JoinKey, JoinKind } from '../../plan/tree.ts';
 import { meaningError, syntaxError } from '../../syntax/apl-error.ts';
 import { readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
-import { nameOf, type Expression, type Pipeline } from '../../syntax/tree.ts';
+import { fieldNameOf, type Expression, type Pipeline } from '../../syntax/tree.ts';
 import { comparable, TYPE_WORDS } from '../../types.ts';
 import { operator, type Operator, type OperatorResult } from '../../plan/operator.ts';
 
@@ -52,7 +52,7 @@ interface On {
 function readOn(parser: Parser): On {
   const { at } = parser.token;
   const expression = readExpression(parser);
-  const name = nameOf(expression);
+  const name = fieldNameOf(expression);
   if (name !== undefined) return { left: expression, right: expression, name };
   if (expression.kind === 'call' && expression.operator && expression.name === '==') {
     const [a, b] = expression.args.map(sideOf) as [Side, Side];
@@ -113,7 +113,7 @@ function joining({ how, table, ons, dropsKeys }: JoinText, names: NameScope): Op
       );
     return { left: a, right: b };
   });
-  const dropped = dropsKeys ? ons.flatMap(({ right: key }) => nameOf(key) ?? []) : [];
+  const dropped = dropsKeys ? ons.flatMap(({ right: key }) => fieldNameOf(key) ?? []) : [];
   return {
     stages: [{ kind: 'join', how, right, keys, dropped }],
     scope: joined(names.scope, right.scope, how, dropped),

@@ -5,7 +5,7 @@ import type { SortKey } from '../../plan/tree.ts';
 import { meaningError } from '../../syntax/apl-error.ts';
 import { readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
-import { nameOf, type Expression } from '../../syntax/tree.ts';
+import { fieldNameOf, type Expression } from '../../syntax/tree.ts';
 import { conditionOf, type Operator, operator } from '../../plan/operator.ts';
 import type { NameScope } from '../../plan/analysis.ts';
 
@@ -33,7 +33,7 @@ function readOrdering(parser: Parser): OrderKey {
 function sortKeys(orderings: readonly OrderKey[], names: NameScope): SortKey[] {
   return orderings.map(({ value, desc, nullsFirst }) => ({
     node: analyze(value, names),
-    name: nameOf(value) ?? '',
+    name: fieldNameOf(value) ?? '',
     desc,
     nullsFirst,
   }));

@@ -6,9 +6,9 @@ import type { SeriesColumn } from '../../plan/tree.ts';
 import { meaningError } from '../../syntax/apl-error.ts';
 import { readAssignment, readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
-import { nameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
+import { fieldNameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
 import type { Constant } from '../../types.ts';
-import { columnsOf, operator, type Operator, type OperatorResult } from '../../plan/operator.ts';
+import { assignedColumns, operator, type Operator, type OperatorResult } from '../../plan/operator.ts';
 import { aggregatedOf, readAggregation } from '../summarize/spec.ts';
 
 interface Wanted {
@@ -47,7 +47,7 @@ function constantOf(expression: Expression, names: NameScope, wanted: string): C
 
 function series({ wanted, on, from, to, step, by }: SeriesText, names: NameScope): OperatorResult {
   const time = analyze(on, names);
-  const name = nameOf(on);
+  const name = fieldNameOf(on);
   if (name === undefined || (time.type !== 'datetime' && time.type !== 'dynamic'))
     throw wrongType(on.at, 'a field of time', time.type, 'make-series');
   const width = constantOf(step, names, 'a timespan such as 1m as its step');
@@ -59,7 +59,7 @@ function series({ wanted, on, from, to, step, by }: SeriesText, names: NameScope
     if (node.type !== 'datetime') throw wrongType(expression.at, 'a datetime', node.type, 'make-series');
     return { node, at: expression.at };
   };
-  const keys = columnsOf(by, names);
+  const keys = assignedColumns(by, names);
   const used = new Set([...keys.map((key) => key.name), name]);
   const columns = wanted.map(({ value, fallback }): SeriesColumn => {
     const aggregation = aggregatedOf(value, names, used);

@@ -3,7 +3,7 @@ import { closed } from '../../plan/scope.ts';
 import { extending } from '../columns/spec.ts';
 import { readAssignment, readColumnName } from '../../syntax/expressions.ts';
 import { WANTED, type Parser } from '../../syntax/parser.ts';
-import { columnsOf, operator, type Operator } from '../../plan/operator.ts';
+import { assignedColumns, operator, type Operator } from '../../plan/operator.ts';
 
 const CHARTS = [
   'table',
@@ -83,7 +83,7 @@ export const SHAPE: readonly Operator[] = [
     plan(assignments, names) {
       return assignments.length === 0
         ? { stages: [], scope: names.scope }
-        : extending(columnsOf(assignments, names), names);
+        : extending(assignedColumns(assignments, names), names);
     },
   }),
 ];

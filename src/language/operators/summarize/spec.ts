@@ -15,7 +15,7 @@ import {
 import { meaningError } from '../../syntax/apl-error.ts';
 import { readAssignment } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
-import { nameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
+import { fieldNameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
 import type { Type } from '../../types.ts';
 import { conditionOf, defaultName, operator, type Operator, type OperatorResult } from '../../plan/operator.ts';
 
@@ -110,7 +110,7 @@ export function aggregatedOf({ at, name, value }: Assignment, names: NameScope, 
   const call = aggregateIn(value);
   if (!call) throw meaningError(value.at, 'wanted an aggregation here, such as count() or avg(duration)');
   const found = single(call, names);
-  const argument = call.args[0] && nameOf(call.args[0]);
+  const argument = call.args[0] && fieldNameOf(call.args[0]);
   const called = name ?? freeName(`${call.name}_${argument ?? ''}`, used);
   if (used.has(called)) throw meaningError(at, `two columns would be called ${JSON.stringify(called)}`);
   used.add(called);
@@ -152,7 +152,7 @@ function computed(value: Expression, name: string | undefined, names: NameScope,
 function single(expression: CallExpression, names: NameScope): Aggregation & { readonly kind: 'value' } {
   const { spec, conditional } = findAggregate(expression.name)!;
   const { at } = expression;
-  // The condition comes before the size, as the family writes it, or last.
+  // The condition comes before the size, as Kusto's kin write it, or last.
   const [value, middle, size] = expression.args;
   const isSizeLast =
     conditional &&
@@ -191,7 +191,7 @@ function infoOf(
   given: readonly Expression[],
   args: readonly Node[],
 ): AggregationInfo {
-  const fields = given.flatMap((expression) => nameOf(expression) ?? []);
+  const fields = given.flatMap((expression) => fieldNameOf(expression) ?? []);
   const constants = args.slice(1).flatMap((arg) => (arg.kind === 'constant' ? [jsonOf(arg.constant.value)] : []));
   return { name: conditional ? `${wire}if` : wire, fields, args: constants };
 }

@@ -5,7 +5,7 @@ import { meaningError } from '../../syntax/apl-error.ts';
 import { readAssignment } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import type { Assignment } from '../../syntax/tree.ts';
-import { columnsOf, operator, type Operator } from '../../plan/operator.ts';
+import { assignedColumns, operator, type Operator } from '../../plan/operator.ts';
 import { readsDown } from '../rows/spec.ts';
 import { aggregatedOf, readAggregation } from '../summarize/spec.ts';
 
@@ -48,7 +48,7 @@ export const TOP_NESTED: readonly Operator[] = [
       return { at, levels };
     },
     plan({ at, levels }, names) {
-      const keys = columnsOf(
+      const keys = assignedColumns(
         levels.map(({ key }) => key),
         names,
       );

@@ -3,7 +3,7 @@ import type { ChartShape } from '../../parts/chart-series.ts';
 import { formatCell } from '../../parts/show-text.ts';
 import type { CellValue, ColumnTable, QueryResult } from './api.ts';
 import { tableOf } from './results.ts';
-import { columnsOf, hasArraysOverTime, isNumbers, type QuerySeries, seriesOf, type SeriesWish } from './series.ts';
+import { shownColumns, hasArraysOverTime, isNumbers, type QuerySeries, seriesOf, type SeriesWish } from './series.ts';
 
 export interface ChartPart {
   readonly label: string;
@@ -110,7 +110,7 @@ function partsOf(
   table: ColumnTable,
   { x, ys }: SeriesWish,
 ): { readonly names: string; readonly parts: readonly ChartPart[] } | undefined {
-  const columns = columnsOf(table);
+  const columns = shownColumns(table);
   const grouped = columns.filter(({ name }) =>
     x === undefined ? table.groups.some((group) => group.name === name) : name === x,
   );
@@ -159,7 +159,7 @@ function pieOf(table: ColumnTable, wish: SeriesWish, title: string | undefined):
 
 /** Of the first row. */
 function factsOf(table: ColumnTable): readonly (readonly [string, CellValue])[] {
-  return columnsOf(table)
+  return shownColumns(table)
     .map(({ name, values }) => [name, values[0] ?? null] as const)
     .slice(0, MOST_FACTS);
 }

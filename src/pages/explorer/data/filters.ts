@@ -8,7 +8,7 @@ import { planOf, readQuery } from '../../../language/text/query-text.ts';
 import { readExpression } from '../../../language/syntax/expressions.ts';
 import { AplError, attempt } from '../../../language/syntax/apl-error.ts';
 import { Parser } from '../../../language/syntax/parser.ts';
-import { type Expression, nameOf } from '../../../language/syntax/tree.ts';
+import { type Expression, fieldNameOf } from '../../../language/syntax/tree.ts';
 import type { CellValue } from './api.ts';
 import { leadingStages, quoteName } from './query-text.ts';
 
@@ -77,7 +77,7 @@ export function addFilter(text: string, { name, value, isLeftOut = false }: Fiel
 }
 
 /** Events that have this value. */
-export function conditionOf(name: string, value: CellValue): string {
+export function conditionText(name: string, value: CellValue): string {
   return write({ name, isOut: false, values: [literalOf(name, value)] }, true);
 }
 
@@ -89,7 +89,7 @@ export function fieldText(name: string): string {
 function isPlain(name: string): boolean {
   if (!/^[A-Za-z_]\w*$/.test(name)) return false;
   const expression = attempt(() => readExpression(new Parser(name)));
-  if (expression instanceof AplError || nameOf(expression) !== name) return false;
+  if (expression instanceof AplError || fieldNameOf(expression) !== name) return false;
   return !(
     attempt(() =>
       planOf(readQuery(`x | where ${name} == 1 or ${name} in (1) or isnull(${name})`), new Map()),
@@ -133,7 +133,7 @@ function conditionIn(expression: Expression): Condition | undefined {
   if (expression.kind !== 'call') return undefined;
   const { name: sign, args } = expression;
   const [first, ...others] = args;
-  const field = first && nameOf(first);
+  const field = first && fieldNameOf(first);
   if ((sign === 'or' || sign === 'and') && args.length === 2) {
     const [a, b] = args.map(conditionIn);
     const isOut = sign === 'and';

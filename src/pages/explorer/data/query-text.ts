@@ -46,7 +46,7 @@ export function countOverTime(text: string): string {
 }
 
 /** The dataset that the text begins with; undefined for one that begins otherwise. */
-export function datasetOf(text: string): string | undefined {
+export function leadingDataset(text: string): string | undefined {
   const [, quoted, plain] = /^\s*(?:\['((?:[^'\\]|\\.)*)'\]|([A-Za-z_][\w-]*))\s*(?:\||$)/.exec(text) ?? [];
   return quoted?.replaceAll(/\\(.)/g, '$1') ?? plain;
 }
@@ -56,7 +56,7 @@ const MOST_IN_TITLE = 60;
 /** What the browser's tab says: the dataset's own name, and the stages on one line. */
 export function titleOf(text: string, isLive: boolean): string {
   if (text.trim() === '') return 'Explorer · Tailrace';
-  const dataset = datasetOf(text);
+  const dataset = leadingDataset(text);
   const [source, ...stages] = stagesOf(text);
   return `${isLive ? 'Live · ' : ''}${formatCell([dataset ?? source, ...stages].join(' | '), MOST_IN_TITLE)} · Tailrace`;
 }

@@ -39,7 +39,7 @@ const MOST_STEPS = 500_000;
 /** Undefined where no column can be the axis, or none has numbers. */
 export function seriesOf(given: ColumnTable, { x, ys, isByRow = false }: SeriesWish = {}): QuerySeries | undefined {
   const table = unfold(given);
-  const columns = columnsOf(table);
+  const columns = shownColumns(table);
   const grouped = (name: string) => table.groups.some((group) => group.name === name);
   const axis =
     columns.find(({ name }) => name === (x ?? table.buckets?.field)) ??
@@ -90,7 +90,7 @@ export function seriesOf(given: ColumnTable, { x, ys, isByRow = false }: SeriesW
 }
 
 /** Without the one that the service adds. */
-export function columnsOf({ fields, columns }: ColumnTable): TypedColumn[] {
+export function shownColumns({ fields, columns }: ColumnTable): TypedColumn[] {
   return fields
     .map(({ name, type }, index) => ({ name, type, values: columns[index] ?? [] }))
     .filter(({ name }) => name !== CURSOR);

@@ -22,7 +22,7 @@ export interface CatalogView {
 const NONE: CatalogView = { datasets: undefined, infos: {}, virtual: [], isLoaded: false, problem: '' };
 
 /** Of a dataset: those that events have, then virtual ones. */
-export function fieldsOf({ infos, virtual }: CatalogView, dataset: string | undefined): readonly EventField[] {
+export function knownFields({ infos, virtual }: CatalogView, dataset: string | undefined): readonly EventField[] {
   if (dataset === undefined) return [];
   const named = virtual
     .filter((field) => field.dataset === dataset)

@@ -4,7 +4,7 @@ import type { Annotation } from '../../../client/api-types.ts';
 import { type Api, type QueryResult, Refused } from './api.ts';
 import { type Drawing, drawingOf } from './drawing.ts';
 import { toQueryRange } from './link-state.ts';
-import { countOverTime, datasetOf } from './query-text.ts';
+import { countOverTime, leadingDataset } from './query-text.ts';
 import { rowsOf, tableOf } from './results.ts';
 
 export type QueryOutcome =
@@ -82,7 +82,7 @@ async function ask(
       : undefined;
     signal.throwIfAborted();
     const drawing = histogram ? drawingOf(histogram, 'Events over time') : drawingOf(result);
-    const dataset = datasetOf(query);
+    const dataset = leadingDataset(query);
     const range = drawing.kind === 'axes' && drawing.isTime ? tableOf(histogram ?? result)?.range : undefined;
     const annotations =
       range && dataset !== undefined ? await api.annotations(dataset, range, signal).catch(() => []) : [];

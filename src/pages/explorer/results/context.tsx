@@ -5,7 +5,7 @@ import { eventLineOf } from '../../../core/text/event-line.ts';
 import { formatTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
 import { type Api, isGivenUp, type CellValue } from '../data/api.ts';
-import { conditionOf } from '../data/filters.ts';
+import { conditionText } from '../data/filters.ts';
 import { quoteName } from '../data/query-text.ts';
 import { rowsOf } from '../data/results.ts';
 
@@ -42,7 +42,7 @@ export function Context({ api, place, event }: ContextProps) {
   const load = async (origin: string) => {
     asked.current?.abort();
     const { signal } = (asked.current = new AbortController());
-    const events = `${quoteName(place.dataset)} | where ${conditionOf(origin, fields.get(origin)!)} | sort by _time`;
+    const events = `${quoteName(place.dataset)} | where ${conditionText(origin, fields.get(origin)!)} | sort by _time`;
     const side = async (order: 'asc' | 'desc') => {
       const range = { startTime: '1970-01-01T00:00:00Z', endTime: 'now+1d' };
       return linesOf(

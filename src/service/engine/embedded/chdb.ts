@@ -40,7 +40,7 @@ import {
   structureWith,
   type OwnColumn,
 } from '../own-columns.ts';
-import { alignSettings, createTable, datasetOf, timeLiteral } from '../tables.ts';
+import { alignSettings, createTable, datasetOfTable, timeLiteral } from '../tables.ts';
 import { extentOf, Extents, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from '../statistics.ts';
 import { literal, runOn, Sessions } from './sessions.ts';
 import { readResult } from '../wire.ts';
@@ -168,7 +168,7 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
     );
   const listTables = async (): Promise<(readonly Cell[])[]> => {
     const rows = await ask('select name, engine_full from system.tables where database = currentDatabase()');
-    return rows.filter(([name]) => datasetOf(String(name)) !== undefined);
+    return rows.filter(([name]) => datasetOfTable(String(name)) !== undefined);
   };
   const close = async (): Promise<void> => {
     await Promise.all([inserts.idle(), selects.close(), asks.onIdle()]);

@@ -29,7 +29,7 @@ export function echoOf(stages: readonly QueryStage[], frame: EchoFrame): object 
       argument: aggregation.info.args.length > 1 ? aggregation.info.args : (aggregation.info.args[0] ?? null),
     })),
     groupBy: (summarize?.keys ?? []).filter(({ binOfTime }) => binOfTime === undefined).map(({ name }) => name),
-    // Services of the family say none of a query by text, and clients read none.
+    // Services of this API family say none of a query by text, and clients read none.
     filter: null,
     order: (sort?.keys ?? []).filter(({ name }) => name !== '').map(({ name, desc }) => ({ field: name, desc })),
     project: (project?.columns ?? []).map(({ name, node }) => ({

@@ -1,7 +1,7 @@
 /** Finds the datasets that a query names, and checks that the caller may read each. */
 import { fitsWildcards } from '../../../core/text/wildcards.ts';
 import type { DatasetName } from '../../../language/plan/tree.ts';
-import { ERROR_TYPES, placeOf } from '../../../language/syntax/apl-error.ts';
+import { ERROR_TYPES, positionIn } from '../../../language/syntax/apl-error.ts';
 import type { Caller } from '../../auth/auth.ts';
 import type { Catalog, DatasetRecord } from '../../datasets/catalog.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -47,7 +47,7 @@ function named({ text: name, at }: DatasetName, text: string, catalog: Catalog):
     // A query of one word may mean to look for it.
     const message =
       text.trim() === name ? `${error.message}; to look for the word write search "${name}"` : error.message;
-    throw new ApiError(404, message, {}, { message, ...placeOf(text, at), errorType: ERROR_TYPES.dataset });
+    throw new ApiError(404, message, {}, { message, ...positionIn(text, at), errorType: ERROR_TYPES.dataset });
   }
 }
 

@@ -3,7 +3,7 @@ import type { AggregateCall, QueryEnvironment, SqlCall } from '../values/call.ts
 import { aggregateBuilder, scalarBuilder } from './functions.ts';
 import { constantNode, isColumns, type Aggregation, type Node, type Tree } from '../../../language/plan/tree.ts';
 import { meaningError } from '../../../language/syntax/apl-error.ts';
-import { itemAt, itemOf } from '../values/json.ts';
+import { itemAt, jsonItem } from '../values/json.ts';
 import { type InnerRows, whereSql } from './relation-parts.ts';
 import { sql, type Sql } from '../values/sql.ts';
 import {
@@ -52,7 +52,7 @@ export function compile(node: Node, context: ExpressionContext, filtering = fals
     case 'item': {
       const object = compile(node.object, context);
       const { key } = node;
-      if (typeof key !== 'object') return itemOf(object, key, context.environment.params);
+      if (typeof key !== 'object') return jsonItem(object, key, context.environment.params);
       return itemAt(object, asInt(compile(key, context)));
     }
     case 'scalar':

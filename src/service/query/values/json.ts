@@ -16,7 +16,7 @@ export function jsonValue(json: Sql): SqlValue {
 }
 
 /** An item of an array (from 0, or from the end below it) or of an object; null where it has none. */
-export function itemOf(value: SqlValue, key: string | bigint, params: SqlParams): SqlValue {
+export function jsonItem(value: SqlValue, key: string | bigint, params: SqlParams): SqlValue {
   const { json } = value.facets;
   if (typeof key === 'string' && value.item) return value.item(key);
   if (!json) return NULL_VALUE;

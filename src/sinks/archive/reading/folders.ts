@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, messageOf } from '../../../core/errors.ts';
-import { LEVELS, timeOf } from './names.ts';
+import { hourTime, LEVELS } from './names.ts';
 
 /** Called for each path that is left out, with the reason. */
 export type LeftOut = (path: string, why: string) => void;
@@ -12,7 +12,7 @@ export const LINK = 'it is a symbolic link, which is not followed';
 /** All hours, the oldest first. */
 export async function listHours(root: string, leftOut: LeftOut): Promise<string[]> {
   const hours = await foldersIn(root, LEVELS, leftOut);
-  return hours.sort((a, b) => (timeOf(a) < timeOf(b) || (timeOf(a) === timeOf(b) && a < b) ? -1 : 1));
+  return hours.sort((a, b) => (hourTime(a) < hourTime(b) || (hourTime(a) === hourTime(b) && a < b) ? -1 : 1));
 }
 
 /** The folders so many levels below, as paths from `root`. Without `leftOut` throws where one cannot be listed. */

@@ -27,7 +27,7 @@ export function hourPath(dataset: string, readAtMs: number): string {
 }
 
 /** `YYYY-MM-DD/HH`: sorts by time. */
-export const timeOf = (hour: string): string => hour.slice(hour.indexOf('/') + 1);
+export const hourTime = (hour: string): string => hour.slice(hour.indexOf('/') + 1);
 
 /** The key of the batch that a file of this name holds; undefined for any other file. */
 export const keyOf = (name: string): string | undefined => (name === MANIFEST ? undefined : FILE.exec(name)?.[1]);

@@ -27,14 +27,14 @@ export interface CsvOptions {
 }
 
 /** The names that a body of configured columns has, in their order. */
-export function columnsOf(columns: readonly string[], extra: string | undefined): readonly string[] {
+export function bodyColumns(columns: readonly string[], extra: string | undefined): readonly string[] {
   return extra === undefined ? columns : [...columns, extra];
 }
 
 export function encodeCsv(ndjson: Buffer, options: CsvOptions): Buffer {
   const { names, keys, needsExtra } = options.columns ? givenColumns(ndjson, options.columns) : inferColumns(ndjson);
   const extra = options.extra === undefined || !needsExtra ? undefined : freeName(options.extra, names);
-  const all = columnsOf(names, extra);
+  const all = bodyColumns(names, extra);
   const out = new ByteWriter(ndjson.length + 1024);
   if (options.header) {
     out.text(all.map(headerName).join(','));

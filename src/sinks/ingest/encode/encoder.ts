@@ -1,7 +1,7 @@
 /** How a sink writes its events: the content type, the encoder, and the headers that belong to it. */
 import { asciiJson } from '../../../client/paths.ts';
 import type { BodyForms } from '../../../core/sink.ts';
-import { columnsOf, encodeCsv } from './csv.ts';
+import { bodyColumns, encodeCsv } from './csv.ts';
 import type { IngestForm } from './form.ts';
 import { encodeArray, encodeEnvelopes } from './json.ts';
 
@@ -9,7 +9,7 @@ export const ingestForms: BodyForms<IngestForm, IngestForm> = {
   formOf: ({ encoding, csv, json, labels, timestampField, timestampFormat }) => ({
     ...{ encoding, csv, json, labels, timestampField, timestampFormat },
   }),
-  nameOf,
+  nameOf: formNameOf,
   encoderOf,
 };
 
@@ -28,7 +28,7 @@ export function encoderOf({
   return (ndjson) => encodeEnvelopes(ndjson, options);
 }
 
-export function nameOf({ encoding, csv, json, labels, timestampFormat }: IngestForm): string {
+export function formNameOf({ encoding, csv, json, labels, timestampFormat }: IngestForm): string {
   const details = encoding === 'csv' ? [csv] : encoding === 'json' ? [json] : [];
   const isPlain = details.length === 0 && !hasLabels(labels) && timestampFormat === undefined;
   return isPlain
@@ -46,7 +46,7 @@ export function formHeadersOf({ encoding, csv, json, labels }: IngestForm): Reco
   // An envelope carries the labels itself.
   if (hasLabels(labels) && !(encoding === 'json' && json.envelope)) headers['event-labels'] = asciiJson(labels);
   if (encoding === 'csv' && csv.header === 'header' && csv.columns)
-    headers['csv-fields'] = columnsOf(csv.columns, csv.extra).join(',');
+    headers['csv-fields'] = bodyColumns(csv.columns, csv.extra).join(',');
   return headers;
 }
 

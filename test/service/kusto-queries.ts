@@ -126,7 +126,7 @@ const ARRAYS: readonly FamilyQuery[] = [
   ['print x = ipv6_compare("::1", "::2")', 'x', 1], ['range i from 1 to 3 step 1 | extend list = range(1, i) | mv-expand list | count', 'count', 1], ['range i from 1 to 3 step 1 | summarize make_list(i)', 'make_list_i', 1], ['range i from 1 to 5 step 1 | sort by i asc | extend s = row_cumsum(i) | where s > 5', 'i s', 3],
 ]; // prettier-ignore
 
-export const FAMILY_QUERIES = [
+export const KUSTO_QUERIES = [
   ...GENERAL,
   ...COLUMNS,
   ...SUMMARIES,

@@ -127,7 +127,7 @@ const FAMILIES: readonly (readonly [RegExp, (match: RegExpExecArray) => string])
   ],
 ];
 
-export function otherFunction(name: string): string | undefined {
+export function foreignFunction(name: string): string | undefined {
   const known = FUNCTIONS.get(name.toLowerCase());
   if (known !== undefined) return known;
   for (const [pattern, fix] of FAMILIES) {
@@ -137,9 +137,9 @@ export function otherFunction(name: string): string | undefined {
   return undefined;
 }
 
-export const otherOperator = (name: string): string | undefined => OPERATORS.get(name.toLowerCase());
+export const foreignOperator = (name: string): string | undefined => OPERATORS.get(name.toLowerCase());
 /** The fix of a sign that is wrong in its place. */
-export const otherSign = (text: string): string | undefined => SIGNS.get(text);
+export const foreignSign = (text: string): string | undefined => SIGNS.get(text);
 
 /** `did you mean x`, or nothing. */
 export function guess(name: string, known: Iterable<string>): string | undefined {

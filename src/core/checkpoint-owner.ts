@@ -14,17 +14,17 @@ export function datasetOwner(base: string, dataset: string): string {
   return `${base}${SEPARATOR}${dataset}`;
 }
 
-export function sinkOf(owner: string): string {
+export function sinkOfOwner(owner: string): string {
   return owner.split(SEPARATOR, 1)[0]!;
 }
 
 /** `sink#rules` of a routed owner; undefined for a sink without routes. */
-export function baseOf(owner: string): string | undefined {
+export function baseOfOwner(owner: string): string | undefined {
   const [sink, rules] = owner.split(SEPARATOR);
   return rules === undefined ? undefined : routedOwner(sink!, rules);
 }
 
 /** Undefined for the sink's own. */
-export function datasetOf(owner: string): string | undefined {
+export function datasetOfOwner(owner: string): string | undefined {
   return owner.split(SEPARATOR)[2];
 }

@@ -1,6 +1,6 @@
 /**
  * A program that does not open its log for appending, under real logrotate with `copytruncate` and the real agent: what it writes after
- * each truncation is behind a hole that is longer than an event may be. Every line arrives once.
+ * each truncation is behind a NUL gap that is longer than an event may be. Every line arrives once.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, statSync } from 'node:fs';
@@ -43,7 +43,7 @@ const seqs = ({ service }: Site): number[] =>
   service.stored.map((event) => (JSON.parse(event) as { seq: number }).seq).toSorted((a, b) => a - b);
 
 test.skipIf(LOGROTATE === undefined).for(['*.log', '*.log*'])(
-  `lines behind the holes that copytruncate leaves arrive once, over kills, with %s${LOGROTATE ? '' : ' (apt install logrotate)'}`,
+  `lines behind the NUL gaps that copytruncate leaves arrive once, over kills, with %s${LOGROTATE ? '' : ' (apt install logrotate)'}`,
   async (glob) => {
     const site = await makeSite();
     const { log, service, folder } = site;

@@ -1,4 +1,4 @@
-/** Memory, room and why a call stops. */
+/** Memory, regions and why a call stops. */
 import { describe, expect, test } from 'vitest';
 import type { EventShape } from '../../src/core/block.ts';
 import { MAX_FIELDS } from '../../src/core/limits.ts';
@@ -7,7 +7,7 @@ import { drive } from './drive.ts';
 
 const shape: EventShape = { format: 'auto', wrapFields: { host: 'h' }, fields: { service: 'app' } };
 
-describe('the room of a call', () => {
+describe('the regions of a call', () => {
   const lines = ['plain', '', 'with "quotes" and \u0001', '{"a":1}', '{}', '\r', 'Ωμέγα'.repeat(9)].map((line) =>
     Buffer.from(line),
   );

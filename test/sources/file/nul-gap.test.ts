@@ -1,6 +1,6 @@
 /**
- * Programs that do not open their log for appending: after a truncation they write on at their old position, behind a hole of NUL
- * bytes. Symptom: the hole and the first line behind it were one line; where it was over `max_event_bytes`, that line was cut away.
+ * Programs that do not open their log for appending: after a truncation they write on at their old position, behind a gap of NUL
+ * bytes. Symptom: the gap and the first line behind it were one line; where it was over `max_event_bytes`, that line was cut away.
  */
 import { closeSync, openSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, onTestFinished, test as base } from 'vitest';
@@ -50,7 +50,7 @@ const holesIn = (rig: TailRig): unknown[] => rig.said(/begins with NUL bytes/).m
 
 const sizes = [60, 5000, 200 * KiB, 3 * MiB, 2 * TURN_BYTES + MiB];
 test.for(inGlobs.flatMap((include) => sizes.map((bytes) => [include, bytes] as const)))(
-  'lines behind a hole arrive, and those of the copies once, with %s and %i bytes',
+  'lines behind a NUL gap arrive, and those of the copies once, with %s and %i bytes',
   async ([include, bytes]) => {
     const rig = await startRig({ glob: include });
     const writer = new Writer(rig.path('a.log'));
@@ -80,7 +80,7 @@ test.for(inGlobs.flatMap((include) => sizes.map((bytes) => [include, bytes] as c
 );
 
 test.for(inGlobs)(
-  'file that was rotated with holes while the source was stopped is read whole, once, with %s',
+  'file that was rotated with NUL gaps while the source was stopped is read whole, once, with %s',
   async (include) => {
     const rig = await startRig({ glob: include });
     rig.bornNow();
@@ -124,7 +124,7 @@ test('hole with nothing behind it is no event and no lag, and what comes behind 
   expect(holesIn(rig)).toEqual([]);
   writer.write();
   await rig.pass(2);
-  // It is written over the end of what looked like the hole.
+  // It is written over the end of what looked like the gap.
   expect(rig.texts.slice(count)).toEqual([writer.written.at(-1)]);
   expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
 });
@@ -143,7 +143,7 @@ test('hole with nothing behind it that is deleted, or cut, is no loss', async ({
   expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
 });
 
-test('lines of and with NULs are events as they are, but behind a hole of 1 KiB', async ({ rig }) => {
+test('lines of and with NULs are events as they are, but behind a NUL gap of 1 KiB', async ({ rig }) => {
   writeFileSync(rig.path('few.log'), `${'\0'.repeat(1023)}a\n\0\nb\n`);
   const nuls = '\0'.repeat(5000);
   await rig.play`
@@ -165,7 +165,7 @@ test('hole at the beginning of UTF-16 is passed over in whole characters', async
 });
 
 test.for(['before a look', 'in its middle', 'behind its end'])(
-  'a kill %s of the hole loses nothing and repeats nothing',
+  'a kill %s of the gap loses nothing and repeats nothing',
   async (when) => {
     const rig = await startRig({ glob: '*.log*' });
     const writer = new Writer(rig.path('a.log'));
@@ -183,7 +183,7 @@ test.for(['before a look', 'in its middle', 'behind its end'])(
   },
 );
 
-test('span behind a hole is read again as it was, without the hole', async () => {
+test('span behind a NUL gap is read again as it was, without the gap', async () => {
   const reads: number[] = [];
   const read: FileSystem['read'] = (fd, into, position) => {
     reads.push(position);
@@ -212,7 +212,7 @@ test('span behind a hole is read again as it was, without the hole', async () =>
   expect(Math.min(...reads)).toBe(5 * MiB);
 });
 
-// Cause: of a generation of which nothing was read, only its first bytes are known, and those of all holes are alike.
+// Cause: of a generation of which nothing was read, only its first bytes are known, and those of all NUL gaps are alike.
 test.for(inGlobs.flatMap((include) => [false, true].map((isKilled) => [include, isKilled] as const)))(
   'generations with holes that come while the sinks take nothing are all read, with %s, killed: %s',
   async ([include, isKilled]) => {
@@ -261,7 +261,7 @@ test('file that is truncated at any moment while its hole is looked at is read w
 });
 
 // Cause: bytes before the beginning of a stream counted as compared.
-test('file that only begins with a hole like the one that was read is no copy of it', async () => {
+test('file that only begins with a NUL gap like the one that was read is no copy of it', async () => {
   const rig = await startRig({ glob: '*.log*' });
   const hole = Buffer.alloc(MiB);
   await rig.play`
@@ -271,7 +271,7 @@ test('file that only begins with a hole like the one that was read is no copy of
   expect(rig.texts.filter((text) => text === 'two')).toHaveLength(50);
 });
 
-test('event that a rotation cuts is joined to its lines behind the hole', async () => {
+test('event that a rotation cuts is joined to its lines behind the gap', async () => {
   const rig = new TailRig({
     multiline: { kind: 'start', pattern: '^\\d', timeoutMs: 5000, maxLines: 2000, maxBytes: Infinity },
     glob: '*.log*',

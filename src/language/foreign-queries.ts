@@ -5,7 +5,7 @@ const MOST = 1000;
 const CLAUSE = /\b(where|group by|having|order by|limit)\b/i;
 
 /** The text's language, and one line in ours with nearly the same meaning; undefined if it is neither. */
-export function otherLanguage(whole: string): { readonly name: string; readonly here: string } | undefined {
+export function foreignLanguage(whole: string): { readonly name: string; readonly here: string } | undefined {
   const text = whole.slice(0, MOST).trim().replaceAll(/\s+/g, ' ');
   const from = text.search(/ from /i);
   const columns = /^select ([^|;]+)$/i.exec(text.slice(0, Math.max(from, 0)))?.[1];
