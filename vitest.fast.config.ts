@@ -13,7 +13,7 @@ const QUICK_OF_ROOM: Readonly<Record<string, string>> = {
   packages: 'completions deploy helm pod-monitor',
   pages: 'explorer-completion explorer-editor',
   service:
-    'arrivals engine-memory fair-budget kusto-queries has-terms insert-groups keys memory-queries observe personal-ingest public-client query-cells query-docs query-extent query-shapes query-size query-turns query-waits quota rate-limit read-request readers running-queries saved-store shard small-bounds timestamps token-comparison trim-bound',
+    'arrivals engine-memory fair-budget apl-queries has-terms insert-groups keys memory-queries observe personal-ingest public-client query-cells query-docs query-extent query-shapes query-size query-turns query-waits quota rate-limit read-request readers running-queries saved-store shard small-bounds timestamps token-comparison trim-bound',
 };
 const rooms = Object.keys(QUICK_OF_ROOM);
 

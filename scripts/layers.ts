@@ -134,7 +134,7 @@ export const dataTables: readonly string[] = [
   'test/service/conformance/query-results.ts',
   'test/service/conformance/query-tables.ts',
   'test/service/differential/functions.ts',
-  'test/service/kusto-queries.ts',
+  'test/service/apl-queries.ts',
   'test/service/hostile/query-texts.ts',
   'test/service/memory-queries.test.ts',
   'test/service/query-hostile.test.ts',

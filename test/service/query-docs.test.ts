@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findAggregate, FUNCTIONS } from '../../src/language/functions/table.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../../src/language/operators/table.ts';
-import { KUSTO_AGGREGATIONS, KUSTO_FUNCTIONS, KUSTO_OPERATORS } from './kusto-names.ts';
+import { APL_AGGREGATIONS, APL_FUNCTIONS, APL_OPERATORS } from './apl-names.ts';
 import { serviceForSuite, tableOf } from './support.ts';
 
 const page = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'docs', name), 'utf8');
@@ -117,14 +117,14 @@ describe('docs/query-examples.md', () => {
     expect([answer.status, answer.json['message']]).toEqual([400, expect.stringContaining(message)]);
   });
 
-  test('everything that the family’s documentation lists works, or is in the table of exceptions', () => {
+  test('everything that APL’s documentation lists works, or is in the table of exceptions', () => {
     const refused = absent.map(([text]) => text).join(' ');
     const left = [
-      ...KUSTO_OPERATORS.filter((name) => !OPERATORS_BY_NAME.has(name) && !refused.includes(name)),
-      ...KUSTO_AGGREGATIONS.filter(
+      ...APL_OPERATORS.filter((name) => !OPERATORS_BY_NAME.has(name) && !refused.includes(name)),
+      ...APL_AGGREGATIONS.filter(
         (name) => !findAggregate(name) && !name.startsWith('arg_') && !refused.includes(` ${name}(`),
       ),
-      ...KUSTO_FUNCTIONS.filter(
+      ...APL_FUNCTIONS.filter(
         (name) =>
           FUNCTIONS.get(name)?.only === 'transforms' || (!FUNCTIONS.has(name) && !` ${refused}`.includes(` ${name}(`)),
       ),

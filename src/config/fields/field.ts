@@ -38,7 +38,7 @@ export interface FieldKind<Value, Draft = Value, Unit extends string = ''> {
   readonly table?: FieldTable;
   /** The keys inside, if the value may be a group. */
   readonly inner?: FieldTable;
-  /** The unit of a number: ends the name of its property (`Values`). */
+  /** The unit of a number: ends the name of its property (`FieldValues`). */
   readonly unit?: Unit;
   /** Makes the value of a draft without problems, where they are not the same. */
   readonly finish?: (draft: never) => Value;

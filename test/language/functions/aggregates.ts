@@ -24,7 +24,7 @@ export const AGGREGATES_CASES: FunctionCases<typeof AGGREGATES> = {
   variance: [[`${NUMBERS} variance(x * 3)`, [[15]]], [`${NUMBERS} varianceif(x, x > 2)`, [[0.5]]]],
   rate: [[`${NUMBERS} round(rate(x) * 0)`, [[0]]]],
   phrases: [['datatable(t:string)["Use title case. First query", "the first  query of 3", "first query, use title case!"] | summarize phrases(t, 2)',
-    [[['first query', 'use title case']]], { source: 'the family' }], ['datatable(t:string)["/api/items", "/api/users"] | summarize phrases(t)', [[['api', 'items', 'users']]]],
+    [[['first query', 'use title case']]], { source: 'APL' }], ['datatable(t:string)["/api/items", "/api/users"] | summarize phrases(t)', [[['api', 'items', 'users']]]],
     ['datatable(t:string)["x"] | summarize phrases(t, 3), phrasesif(t, 3, t == "y")', [[['x'], []]]]],
   spotlight: [['datatable(x:long, k:string, s:string)[1, "a", "p", 2, "a", "p", 3, "b", "p", 4, "a", "q"] | summarize spotlight(x > 2, s, k)',
     [[[{ dimension: 's', delta_score: 0.5, differences: [
@@ -33,5 +33,5 @@ export const AGGREGATES_CASES: FunctionCases<typeof AGGREGATES> = {
     { dimension: 'k', delta_score: 0.5, differences: [
       { value: 'a', comparison_count: 1, comparison_share: 0.5, baseline_count: 2, baseline_share: 1, difference: -0.5, frequency_ratio: -0.5 },
       { value: 'b', comparison_count: 1, comparison_share: 0.5, baseline_count: 0, baseline_share: 0, difference: 0.5, frequency_ratio: 1 }] }]]],
-    { source: "the family's agents" }]],
+    { source: "APL's agents" }]],
 }; // prettier-ignore

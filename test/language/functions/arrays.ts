@@ -40,7 +40,7 @@ export const ARRAYS_CASES: FunctionCases<typeof ARRAYS> = {
     ['dynamic([3, "b", 1.5, null, "a", true, 3]), 3, 1', 6], ['dynamic([3, "b", 1.5, null, "a", true, 3]), 1.5', 2],
     ['dynamic([3, "b", 1.5, null, "a", true, 3]), "3"', -1], ['dynamic([3, "b", 1.5, null, "a", true, 3]), dynamic(null)', 3],
     ['dynamic([3, "b", 1.5, null, "a", true, 3]), 3, -1', 6], ['dynamic([3, "b", 1.5, null, "a", true, 3]), true', 5], ['"x", "x"', null]],
-  array_extract: [["dynamic([{\"id\":1,\"value\":true},{\"id\":2,\"value\":false}]), '$[*].value'", ['true', 'false'], { source: 'the family' }],
+  array_extract: [["dynamic([{\"id\":1,\"value\":true},{\"id\":2,\"value\":false}]), '$[*].value'", ['true', 'false'], { source: 'APL' }],
     ["dynamic({\"a\":[{\"b c\":\"x\"},{},{\"b c\":null}]}), \"$.a[*]['b c']\"", ['x', null]], ["dynamic([[1,[2]],[3]]), '$[0]'", ['[1,[2]]']], ["dynamic([[1,2],[3]]), '$[*][1]'", ['2']], ["dynamic([1]), '$.a'", []],
     ["'x', '$'", null], ["dynamic([1,\"a\"]), '$[*]'", ['1', 'a']]],
   array_iff: [['dynamic([true, false, 1, 0, null]), dynamic([1, 2, 3, 4, 5]), 9', [1, 9, 3, 9, null]],

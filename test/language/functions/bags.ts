@@ -15,7 +15,7 @@ export const BAGS_CASES: FunctionCases<typeof BAGS> = {
   bag_remove_keys: [['dynamic({"a":{"b":1,"c":2},"d":3}), dynamic(["$.a.b", "d"])', { a: { c: 2 } }],
     ['dynamic({"a":1,"b":2,"c":3}), dynamic(["a", "c", "x"])', { b: 2 }], ['dynamic({"5":1}), dynamic([5])', {}],
     ['dynamic({"a":1}), dynamic([])', { a: 1 }], ['dynamic({"a":1}), "a"', null], ['"x", dynamic([])', null]],
-  bag_zip: [['dynamic(["a", "b", "c"]), dynamic([1, [2]])', { a: 1, b: [2] }, { source: 'the family: up to the shorter one' }], ['dynamic(["a", 5, "a"]), dynamic([1, 2, 3, 4])', { a: 1 }],
+  bag_zip: [['dynamic(["a", "b", "c"]), dynamic([1, [2]])', { a: 1, b: [2] }, { source: 'APL: up to the shorter one' }], ['dynamic(["a", 5, "a"]), dynamic([1, 2, 3, 4])', { a: 1 }],
     ['dynamic(["a"]), "x"', null], ['dynamic([]), dynamic([1])', {}]],
   set_union: [['dynamic([1, 2, 2]), dynamic([3, 1])', [1, 2, 3]],
     ['dynamic([1]), dynamic(["1"]), dynamic([1.5, null, null])', [1, '1', 1.5, null]], ['dynamic([]), 5', null]],

@@ -9,7 +9,7 @@ export const CONDITIONALS_CASES: FunctionCases<typeof CONDITIONALS> = {
     ['bool(null), 1, 2', 2]],
   coalesce: [['"", 1, 2', 1], ['gone, empty, n', 42], ['gone, missing', null], ['gone, empty, "x"', 'x']],
   column_ifexists: [['"no_such_field", "else"', 'else'], ['"no_such_field", 1 + 1', 2], ['"no.such", long(null)', null]],
-  ensure_field: [['"no_such_field", typeof(string)', null, { source: 'the family' }], ['"n", typeof(long)', 42], ['strlen(ensure_field("text", typeof(string)))', 21]],
+  ensure_field: [['"no_such_field", typeof(string)', null, { source: 'APL' }], ['"n", typeof(long)', 42], ['strlen(ensure_field("text", typeof(string)))', 21]],
   isnull: [['dynamic(null)', true], ['gone', true], ['empty', false]],
   isnotnull: [['""', true], ['n', true]],
   isempty: [['""', true], ['empty', true], ['gone', true], ['n', false]],

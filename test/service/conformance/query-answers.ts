@@ -1,4 +1,4 @@
-/** Answers that people expect from the family's documentation, by hand. Where it is silent, Kusto's count. */
+/** Answers that people expect from APL's documentation, by hand. Where it is silent, Kusto's count. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { APL, apl, refused, rows } from './ask.ts';
 import { client, dataset } from './under.ts';
@@ -103,7 +103,7 @@ const CASES: readonly (readonly [string, readonly Case[]])[] = [
     ['print s=\'"event time"=5 a=1\' | parse-kv s as ([\'event time\']:long, a:long) with (pair_delimiter=" ", kv_delimiter="=", quote=\'"\') | project [\'event time\'], a', [[5, 1]]],
     ['datatable(x:long)[1, 2, 3] | summarize make_set_if(x, x > 1, 1), make_list_if(x, x > 1, 5), make_list_if(x, 5, x > 1), make_list_if(x, 1, true)', [[[2], [2, 3], [2, 3], [1]]]],
   ]],
-  ['what the family writes', [
+  ['what APL writes', [
     ['declare query_parameters (x:long = 3, s:string = "a"); print x + 1, s', [[4, 'a']]],
     ['declare query_parameters (n:long = 1); D | top n by _time | project m', [['q']]],
     ['let n = 1; D | sort by _time asc | take n | project m', [['p']]],

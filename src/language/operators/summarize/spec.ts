@@ -152,7 +152,7 @@ function computed(value: Expression, name: string | undefined, names: NameScope,
 function single(expression: CallExpression, names: NameScope): Aggregation & { readonly kind: 'value' } {
   const { spec, conditional } = findAggregate(expression.name)!;
   const { at } = expression;
-  // The condition comes before the size, as Kusto's kin write it, or last.
+  // The condition comes before the size, as APL writes it, or last.
   const [value, middle, size] = expression.args;
   const isSizeLast =
     conditional &&

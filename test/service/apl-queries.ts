@@ -1,5 +1,5 @@
 /**
- * Queries of the kinds that the public documentation of the language's family shows, in words of our own, with the columns and the number of rows that
+ * Queries of the kinds that the public documentation of APL shows, in words of our own, with the columns and the number of rows that
  * each has to give, written by hand. `H` are requests of a web server, `T` spans of traces, `S` lines of several programs.
  */
 export type FamilyQuery = readonly [text: string, columns: string, rows: number];
@@ -126,12 +126,4 @@ const ARRAYS: readonly FamilyQuery[] = [
   ['print x = ipv6_compare("::1", "::2")', 'x', 1], ['range i from 1 to 3 step 1 | extend list = range(1, i) | mv-expand list | count', 'count', 1], ['range i from 1 to 3 step 1 | summarize make_list(i)', 'make_list_i', 1], ['range i from 1 to 5 step 1 | sort by i asc | extend s = row_cumsum(i) | where s > 5', 'i s', 3],
 ]; // prettier-ignore
 
-export const KUSTO_QUERIES = [
-  ...GENERAL,
-  ...COLUMNS,
-  ...SUMMARIES,
-  ...TABLES,
-  ...TEXTS,
-  ...NUMBERS_AND_TIMES,
-  ...ARRAYS,
-];
+export const APL_QUERIES = [...GENERAL, ...COLUMNS, ...SUMMARIES, ...TABLES, ...TEXTS, ...NUMBERS_AND_TIMES, ...ARRAYS];

@@ -1,15 +1,15 @@
-/** Operators, functions and aggregations that the public documentation of Kusto and its kin lists (as of 2026-08), by their headings. */
+/** Operators, functions and aggregations that the public documentation of APL lists (as of 2026-08), by their headings. */
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-export const KUSTO_OPERATORS = words(`
+export const APL_OPERATORS = words(`
   count distinct extend extend-valid externaldata getschema join limit lookup make-series mv-expand order parse parse-kv parse-where project project-away project-keep
   project-rename project-reorder redact sample search sort summarize take top union where`);
 
-export const KUSTO_AGGREGATIONS = words(`
+export const APL_AGGREGATIONS = words(`
   arg_max arg_min avg avgif count countif dcount dcountif histogram histogramif make_list make_list_if make_set make_set_if max maxif min minif percentile percentileif
   percentiles_array percentiles_arrayif phrases rate spotlight stdev stdevif sum sumif topk topkif variance varianceif`);
 
-export const KUSTO_FUNCTIONS = words(`
+export const APL_FUNCTIONS = words(`
   abs acos asin atan atan2 cos cot degrees exp exp10 exp2 gamma isfinite isinf isint isnan log log10 log2 loggamma max_of min_of not pi pow radians rand range round
   set_difference set_has_element set_intersect set_union sign sin sqrt tan
   hash hash_md5 hash_sha1 hash_sha256 hash_sha512
