@@ -18,7 +18,6 @@ export const REASONS: Readonly<Record<string, string>> = {
   ChangeHandler: 'a change of a file touches every record that is kept of it',
   CompressedReader: 'reads, offers and accounts for a compressed file, as Reader does for a plain one',
   Copies: 'a copy is looked for over every file that is known, and taken up as any other change is',
-  Delivery: 'hands each part of sending the few of these that it needs',
   Dispatch: 'acts on every kind of answer, by the one table of docs/delivery.md',
   Generations: 'a new generation touches every record that is kept of a file',
   Polling: 'runs all steps of the file source in turn, and holds no state of them',

@@ -11,8 +11,8 @@ import type { State } from '../state/database/store.ts';
 import type { Observed } from '../telemetry/observed.ts';
 import type { TelemetryServer } from '../telemetry/server.ts';
 import type { Agent, AgentOptions } from './agent.ts';
-import { givesUp } from './give-up.ts';
-import { keepDeadLetters } from './keep-dead-letters.ts';
+import { GiveUp } from './give-up.ts';
+import { PlacedLetters } from './keep-dead-letters.ts';
 import { answerCommand } from './control/commands.ts';
 import { type ControlRequest, type ControlServer, startControl } from './control/control.ts';
 import { Builder } from './build/builder.ts';
@@ -52,9 +52,8 @@ export class RunningAgent implements Agent {
   readonly #runs = new Set<Promise<void>>();
   #moreRuns = Promise.withResolvers<void>();
   #started = false;
-  #failure: string | undefined;
   #report: Promise<StopReport> | undefined;
-  readonly #giveUp = Promise.withResolvers<void>();
+  readonly #giveUp: GiveUp;
   readonly #stopping = new AbortController();
   #abandoned: readonly AbandonedSpool[] = [];
   ended: Promise<void> = Promise.resolve();
@@ -63,6 +62,8 @@ export class RunningAgent implements Agent {
   constructor(options: AgentOptions, state: State, inForce: { config: Config }) {
     this.#options = options;
     this.#inForce = inForce;
+    this.#giveUp = new GiveUp(options.once);
+    this.#components.watcher = this.#giveUp;
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log;
     this.#state = state;
@@ -105,7 +106,7 @@ export class RunningAgent implements Agent {
     this.#started = true;
     this.#timer = setInterval(() => this.#tick(), SAVE_EVERY_MS);
     const work = this.#options.sinksOnly ? [] : [this.#run(builder)];
-    this.ended = Promise.race([...work, this.#giveUp.promise]);
+    this.ended = Promise.race([...work, this.#giveUp.given]);
   }
 
   observe(): Observed {
@@ -226,8 +227,7 @@ export class RunningAgent implements Agent {
         log: this.#log,
         histograms: this.#histograms,
       },
-      paused: (sink, dataset) => this.#notePause(sink, dataset),
-      deadLetter: (name, letters) => keepDeadLetters({ deadLetters, replay, components, state, clock }, name, letters),
+      letters: new PlacedLetters({ deadLetters, replay, components, state, clock }),
     });
   }
 
@@ -302,14 +302,8 @@ export class RunningAgent implements Agent {
     await saveAtLast(this.#state, this.#clock, deadline);
     clearInterval(this.#timer);
     const deadLetters = this.observe().sources.reduce((sum, { settled }) => sum + settled.dead_lettered, 0);
-    const report = { ...countHeld(this.#components), lostBytes, deadLetters, failure: this.#failure };
+    const report = { ...countHeld(this.#components), lostBytes, deadLetters, failure: this.#giveUp.failure };
     return { ...report, arePositionsSaved: await this.#close() };
-  }
-
-  #notePause(sink: string, dataset: string): void {
-    const end = givesUp(this.#components.sinks.get(sink), dataset, this.#options.once);
-    this.#failure ??= end?.failure;
-    if (end) this.#giveUp.resolve();
   }
 
   #tick(): void {

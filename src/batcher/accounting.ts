@@ -26,6 +26,12 @@ interface Page {
   open: number;
 }
 
+/** The accounting of each source. */
+export interface Accounts {
+  /** Also of one that is not configured any more. */
+  accountingOf(source: string): Accounting;
+}
+
 export class Accounting {
   readonly source: string;
   /** Events accepted so far; also the number that the next event gets. */

@@ -4,7 +4,9 @@
  * them meets here alone. Promises: each batch is there once, and only the queue moves it.
  */
 import type { BodyForm } from '../core/sink.ts';
+import type { BackoffOptions } from '../core/time/backoff.ts';
 import { type Batch, type BatchState, keyOf } from './batch.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 
 export type BatchEvent =
   /** It was found in the disk buffer, and belongs to files. */
@@ -78,18 +80,25 @@ export interface QueueSettings {
   /** The form of batches that have none yet. */
   readonly form?: BodyForm | undefined;
   readonly policy: BufferPolicy;
+  readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
 }
 
-/** Who acts on what happens to batches; each sets its own. */
+/** Who acts on what happens to batches; each sets itself. */
 interface Workers {
-  /** The batch may be sent. */
-  send(batch: Batch): void;
+  /** There may be something to send. */
+  sender?: { wake(): void };
   /** A batch waits for the disk buffer. */
-  write(): void;
+  writer?: { start(): void };
   /** No batch waits for the disk buffer any more. */
-  written(): void;
+  filler?: { noteWritten(): void };
   /** More batches of files are closed than are sent: this one may leave memory. */
-  spill(batch: Batch): void;
+  spooler?: { spill(batch: Batch): void };
+  /** A dataset is paused. */
+  watcher?: PauseWatcher | undefined;
+}
+
+export interface PauseWatcher {
+  notePause(sink: string, dataset: string, pause: Pause): void;
 }
 
 export interface BatchIds {
@@ -100,27 +109,31 @@ export interface BatchIds {
 export interface QueueOptions {
   /** Numbers batches. */
   readonly ids: BatchIds;
-  readonly budget: { readonly budgetBytes: number; hasSlot(): boolean };
+  readonly budget: MemoryBudget;
   readonly settings: QueueSettings;
   /** Of this process alone; part of the keys of its batches. */
   readonly run: string;
 }
 
 export class BatchQueue {
-  readonly #options: QueueOptions;
+  readonly #run: string;
   readonly ids: BatchIds;
+  readonly budget: MemoryBudget;
   settings: QueueSettings;
   /** The disk buffer takes nothing more now. */
   isFull = false;
   /** Datasets that get nothing but probes. */
   readonly paused = new Map<string, Pause>();
-  readonly workers: Workers = { send() {}, write() {}, written() {}, spill() {} };
+  readonly workers: Workers = {};
+  /** Aborts when nothing is sent any more. */
+  readonly halt = new AbortController();
   readonly #batches: Batch[] = [];
   readonly #counts = new Map<BatchState, number>();
 
   constructor(options: QueueOptions) {
-    this.#options = options;
+    this.#run = options.run;
     this.ids = options.ids;
+    this.budget = options.budget;
     this.settings = options.settings;
   }
 
@@ -129,8 +142,8 @@ export class BatchQueue {
     // A batch that sends nothing has nothing to keep.
     if (!batch.canBeRebuilt && (batch.events > 0 || batch.withheld.isAny)) return this.note(batch, 'write');
     this.note(batch, 'queue');
-    if (this.settings.policy.spillFiles && !(this.wantsMore(batch.dataset, true) && this.#options.budget.hasSlot()))
-      this.workers.spill(batch);
+    if (this.settings.policy.spillFiles && !(this.wantsMore(batch.dataset, true) && this.budget.hasSlot()))
+      this.workers.spooler?.spill(batch);
   }
 
   /** What happened to the batch. Throws where it cannot happen in its state. */
@@ -143,9 +156,9 @@ export class BatchQueue {
     batch.state = after.state;
     if (after.action === 'leave') this.#batches.splice(this.#batches.indexOf(batch), 1);
     else this.#count(after.state, 1);
-    if (after.action === 'send') this.workers.send(batch);
-    if (after.action === 'write') this.workers.write();
-    if (state === 'writing' && this.count('writing') === 0) this.workers.written();
+    if (after.action === 'send' && !this.paused.has(batch.dataset)) this.workers.sender?.wake();
+    if (after.action === 'write') this.workers.writer?.start();
+    if (state === 'writing' && this.count('writing') === 0) this.workers.filler?.noteWritten();
   }
 
   in(...states: readonly BatchState[]): Batch[] {
@@ -188,7 +201,7 @@ export class BatchQueue {
    * together, so that they do not starve others. Others: what waits for the disk buffer has half of the memory, and leaves files the other.
    */
   wantsMore(dataset: string, canBeRebuilt: boolean): boolean {
-    const { budgetBytes } = this.#options.budget;
+    const { budgetBytes } = this.budget;
     const isPaused = this.paused.has(dataset);
     let waiting = 0;
     let writingBytes = 0;
@@ -209,7 +222,7 @@ export class BatchQueue {
 
   /** Gives the batch the key and the form that it has to its end. One that was opened before others may be closed after them. */
   #insert(batch: Batch): void {
-    batch.key ||= keyOf(batch.owner, batch.dataset, batch.spans, this.#options.run);
+    batch.key ||= keyOf(batch.owner, batch.dataset, batch.spans, this.#run);
     batch.payload.form ??= this.settings.form;
     let at = this.#batches.length;
     while (at > 0 && this.#batches[at - 1]!.id > batch.id) at -= 1;

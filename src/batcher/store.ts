@@ -1,6 +1,7 @@
 /** Where batches are safe until they are settled: by their positions in the database, or in the disk buffer (keep/); and retries while the disk refuses. */
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import { isTimeToLog, type Log } from '../core/log.ts';
+import type { DeadLetter } from '../core/sink.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { DISK_FIX } from '../state/database/refusal.ts';
 import type { State } from '../state/database/store.ts';
@@ -29,9 +30,10 @@ export interface BatchStores {
   readonly spool: BatchStore;
 }
 
-/** The kind of a batch says it when the batch opens; one of files goes to the disk buffer once its file is deleted, or while the service is slow. */
-export function storeOf({ positions, spool }: BatchStores, { canBeRebuilt, spoolName }: Batch): BatchStore {
-  return canBeRebuilt && spoolName === undefined ? positions : spool;
+/** Keeps refused events durably. */
+export interface LetterStore {
+  /** The same name again replaces letters. Resolves with `dropped` where a full store's policy says so; rejects when they cannot be kept now. */
+  keep(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
 }
 
 export interface Persistence {
@@ -93,44 +95,50 @@ export class Positions implements BatchStore {
   }
 }
 
-/** Tries until the disk takes the work; false when the agent stops first. */
-export type Persist = (work: () => Promise<void> | void, fields: object, refused: string) => Promise<boolean>;
-
-interface PreparationOptions {
-  readonly sink: { readonly id: string };
+export interface KeeperOptions {
+  /** Id of the sink, for the log. */
+  readonly sink: string;
+  readonly stores: BatchStores;
+  readonly letters: LetterStore;
+  readonly queue: BatchQueue;
   readonly log: Log;
   readonly clock: Clock;
-  /** Batches that close within this time of a commit share the next one. */
+  /** Batches that close within this time of a commit share the next one: a transaction costs as much as sending 100 KiB. */
   readonly commitEveryMs: number;
-  readonly stores: BatchStores;
-  readonly queue: BatchQueue;
-  readonly persist: Persist;
 }
 
 /**
- * What happens to a batch before its first request: its body is in memory, and its key and spans are on disk. Batches that wait are
- * committed together, in the order in which they were closed.
+ * Has what a batch needs before it goes on: its body in memory, and its key, spans and parts on disk. Tries until the disk gives or takes it.
+ * Batches that wait are committed together, in the order in which they were closed.
  */
-export class Preparation {
-  readonly #options: PreparationOptions;
+export class Keeper {
+  readonly #options: KeeperOptions;
+  readonly letters: LetterStore;
   #committedAtMs = -Infinity;
 
-  constructor(options: PreparationOptions) {
+  constructor(options: KeeperOptions) {
     this.#options = options;
+    this.letters = options.letters;
+  }
+
+  /** The kind of a batch says it when the batch opens; one of files goes to the disk buffer once its file is deleted, or while the service is slow. */
+  storeOf({ canBeRebuilt, spoolName }: Batch): BatchStore {
+    const { positions, spool } = this.#options.stores;
+    return canBeRebuilt && spoolName === undefined ? positions : spool;
   }
 
   /** `gone`: the batch's file cannot be read any more. `stopped`: the agent stops before the disk gives it. */
   async load(batch: Batch): Promise<'loaded' | 'gone' | 'stopped'> {
-    const { log, sink, stores, persist } = this.#options;
+    const { log, sink } = this.#options;
     const refused = 'cannot read a batch of the disk buffer, so it is not sent yet; it is tried again';
     try {
-      return (await persist(() => storeOf(stores, batch).load(batch), {}, refused)) ? 'loaded' : 'stopped';
+      return (await this.#persist(() => this.storeOf(batch).load(batch), refused)) ? 'loaded' : 'stopped';
     } catch (error) {
       const end = batch.canBeRebuilt
         ? 'it is read from its files again at the next start'
         : 'its events are counted as dropped';
       log.error(
-        { sink: sink.id, events: batch.events, reason: messageOf(error) },
+        { sink, events: batch.events, reason: messageOf(error) },
         `a batch of the disk buffer cannot be read any more; ${end}`,
       );
       return 'gone';
@@ -144,13 +152,9 @@ export class Preparation {
     const waitMs = this.#committedAtMs + commitEveryMs - clock.monotonic();
     if (waitMs > 0) await clock.sleep(waitMs);
     if (!batch.isCommitted) this.#committedAtMs = clock.monotonic();
-    return this.#options.persist(
-      () => {
-        if (!batch.isCommitted) this.commitNow();
-      },
-      {},
-      'cannot save the positions of a batch, so it is not sent yet',
-    );
+    return this.#persist(() => {
+      if (!batch.isCommitted) this.commitNow();
+    }, 'cannot save the positions of a batch, so it is not sent yet');
   }
 
   /** Commits every batch that waits for it. Throws when the disk refuses. */
@@ -159,5 +163,17 @@ export class Preparation {
     const rows = group.filter((each) => each.isTracked);
     if (rows.length > 0) this.#options.stores.positions.commit(rows);
     for (const each of group) each.isCommitted = true;
+  }
+
+  /** Saves the parts of a split batch that are still to be sent; false when the agent stops before. */
+  saveParts(batch: Batch, parts: readonly StoredPart[]): Promise<boolean> {
+    const refused = 'cannot save the parts of a split batch, so they are not sent yet';
+    return this.#persist(() => this.storeOf(batch).commitParts(batch, parts), refused);
+  }
+
+  #persist(work: () => Promise<void> | void, refused: string): Promise<boolean> {
+    const { sink, log, clock, queue } = this.#options;
+    const { signal } = queue.halt;
+    return persist(work, { log, clock, signal, retryMs: queue.settings.retry.maxBackoffMs }, { sink }, refused);
   }
 }

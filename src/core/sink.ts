@@ -119,6 +119,8 @@ export interface Sink {
   readonly id: string;
   /** The address of its requests, as far as it is known; never shown. */
   readonly address?: string | undefined;
+  /** `encoderOf` of its type's forms; absent where all bodies are NDJSON. */
+  encoderOf?(form: BodyForm): ((ndjson: Buffer) => Uint8Array) | undefined;
   /** Sends once. Rejects only when `signal` aborts. */
   send(parcel: Parcel, signal: AbortSignal): Promise<SendResult>;
   /** Resolves when the token file changed since the last request, or when `signal` aborts. Absent where the token is in no file. */

@@ -81,9 +81,8 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
     log,
     histograms: { requestSeconds: new Histograms([]), batchEvents: new Histograms([]), batchBytes: new Histograms([]) },
     random: () => 1,
-    accountingOf: () => accounting,
-    paused: () => {},
-    deadLetter: () => Promise.reject(new Error('nothing is refused here')),
+    accounts: { accountingOf: () => accounting },
+    letters: { keep: () => Promise.reject(new Error('nothing is refused here')) },
   });
   const deletedFiles = new DeletedFiles(new Map([['store', pipeline]]));
   const routes = [{ sink: 'store', dataset: 'logs', batcher: pipeline.batcher }];

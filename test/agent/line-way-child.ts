@@ -57,6 +57,7 @@ writeFileSync(log, '');
 writeFileSync(
   join(folder, 'tailrace.yaml'),
   `data_dir: ${folder}/agent
+telemetry: {listen: none}
 sources: {app: {type: file, include: ['${log}'], start_at: beginning, scan_interval: 1h}}
 sinks: {store: {type: ingest, url: 'http://127.0.0.1:${(server.address() as AddressInfo).port}', dataset: logs, token: t, batch: {max_events: ${LINES}, max_age: 1h}}}
 `,

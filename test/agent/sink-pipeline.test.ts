@@ -49,9 +49,8 @@ async function pipelineOnFullDisk() {
     clock: systemClock,
     log,
     histograms: { requestSeconds: new Histograms([]), batchEvents: new Histograms([]), batchBytes: new Histograms([]) },
-    accountingOf: () => accounting,
-    paused: () => {},
-    deadLetter: () => Promise.reject(new Error('nothing is refused here')),
+    accounts: { accountingOf: () => accounting },
+    letters: { keep: () => Promise.reject(new Error('nothing is refused here')) },
   });
   await pipeline.buffer.recover();
   return { pipeline, state, stored, sent, accounting, file, free: fillDisk(folder) };

@@ -4,14 +4,14 @@ import type { Batch } from '../../src/batcher/batch.ts';
 import { Batcher } from '../../src/batcher/fill/batcher.ts';
 import { Accounting, countEvents } from '../../src/batcher/accounting.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
-import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../src/batcher/memory-budget.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
 import type { Outcome } from '../../src/core/sink.ts';
 import { newStats } from '../../src/core/source.ts';
 import { findImbalance, type Observed } from '../../src/telemetry/observed.ts';
 import { settleTurns } from '../support/until.ts';
 import { kernel, READ_AT_MS, shape, NO_MARKS } from './blocks.ts';
-import { delivered, makeQueue, pause, retry, SinkRig } from './sink-rig.ts';
+import { delivered, diskPolicy, makeQueue, pause, retry, SinkRig } from './sink-rig.ts';
 
 const MAX_BYTES = 600;
 const SLOT_BYTES = MAX_BYTES + KERNEL_SLACK_BYTES;
@@ -32,7 +32,7 @@ class Pipeline extends SinkRig {
     super();
     this.sinks = [0, 1].map((index) => {
       const budget = new MemoryBudget(SLOTS * SLOT_BYTES, SLOT_BYTES, [...regions[index]!]);
-      const keeper = {
+      const store = {
         commit: () => {},
         commitParts: () => {},
         load: () => Promise.resolve(),
@@ -41,14 +41,14 @@ class Pipeline extends SinkRig {
       };
       const retrying = { initialBackoffMs: 10, maxBackoffMs: 100, maxElapsedMs: 400 };
       const compression = index === 0 ? 'none' : 'gzip';
-      const queue = makeQueue(budget, 2);
+      const queue = makeQueue(budget, 2, diskPolicy(), retrying);
       // There is no disk buffer here.
-      queue.workers.write = () => queue.in('writing').forEach((batch) => queue.note(batch, 'queue'));
+      queue.workers.writer = { start: () => queue.in('writing').forEach((batch) => queue.note(batch, 'queue')) };
       const close = queue.close.bind(queue);
       queue.close = (batch) => {
         if (!lose(batch)) close(batch);
       };
-      const delivery = this.deliveryOf({ budget, keeper, queue, compression, retry: retrying }, `sink${index}`);
+      const { delivery } = this.deliveryOf({ store, queue, compression }, `sink${index}`);
       const batcher = new Batcher({
         sink: `sink${index}`,
         kernel,

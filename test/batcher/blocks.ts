@@ -5,7 +5,7 @@ import { type Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Batcher } from '../../src/batcher/fill/batcher.ts';
 import { BatchQueue } from '../../src/batcher/queue.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
-import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../src/batcher/memory-budget.ts';
 import type { LaneOptions } from '../../src/batcher/fill/lane.ts';
 import type { Block, EventShape } from '../../src/core/block.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
@@ -14,7 +14,7 @@ import type { Shaper } from '../../src/core/shaping.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { eventOf } from '../../src/kernel/reference.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
-import { diskPolicy, roomy } from './sink-rig.ts';
+import { makeQueue } from './sink-rig.ts';
 
 export const READ_AT_MS = 1_795_256_100_000;
 export const shape: EventShape = { format: 'auto', wrapFields: { host: 'h' }, fields: { service: 'app' } };
@@ -73,12 +73,12 @@ class RigQueue extends BatchQueue {
   readonly #closed: Batch[];
   readonly #wanted: () => Rig['wantsMore'];
 
-  constructor(closed: Batch[], wanted: () => Rig['wantsMore']) {
+  constructor(budget: MemoryBudget, closed: Batch[], wanted: () => Rig['wantsMore']) {
     let id = 0;
     super({
       ids: { nextId: () => ++id },
-      budget: roomy,
-      settings: { concurrency: 1, policy: diskPolicy() },
+      budget,
+      settings: { ...makeQueue().settings },
       run: '',
     });
     this.#closed = closed;
@@ -122,7 +122,7 @@ export function makeRig(
     kernel,
     budget,
     clock: systemClock,
-    queue: new RigQueue(sealed, () => rig.wantsMore),
+    queue: new RigQueue(budget, sealed, () => rig.wantsMore),
     limits: { maxBytes, maxEvents, maxAgeMs, closesEarly: limits.closesEarly ?? false },
     timestampField: undefined,
     scratch,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Concurrency } from '../../src/batcher/send/workers.ts';
+import { Concurrency } from '../../src/batcher/send/dispatch.ts';
 
 /** Successes until the limit changes. */
 function successesToGrow(concurrency: Concurrency): number {

@@ -18,7 +18,7 @@ test.for([
   const rig = new DeliveryRig({ concurrency: 4 });
   rig.seal('a');
   await (await rig.next()).answer(retry(reason), status);
-  expect(rig.delivery.dispatch.concurrency).toBe(limit);
+  expect(rig.delivery.dispatch.concurrency.limit).toBe(limit);
   for (const name of ['b', 'c', 'd', 'e', 'f']) rig.seal(name);
   await rig.clock.advance(1000);
   await until('the others', () => rig.open.length > 0);

@@ -4,10 +4,10 @@ import { Accounting } from '../../src/batcher/accounting.ts';
 import type { DeadLetter, Parcel, SendResult } from '../../src/core/sink.ts';
 import type { RequestPart } from '../../src/core/requests.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
-import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../src/batcher/memory-budget.ts';
 import { TailraceError } from '../../src/core/errors.ts';
 import type { BatchQueue } from '../../src/batcher/queue.ts';
-import { makeQueue, SinkRig } from './sink-rig.ts';
+import { diskPolicy, makeQueue, SinkRig } from './sink-rig.ts';
 
 export interface RigOptions {
   readonly concurrency?: number;
@@ -41,13 +41,13 @@ export class DeliveryRig extends SinkRig {
   constructor(options: RigOptions = {}) {
     super();
     const { maxElapsedMs = Infinity, concurrency, ...given } = options;
-    this.queue = makeQueue(this.budget, concurrency);
+    const retry = { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs };
+    this.queue = makeQueue(this.budget, concurrency, diskPolicy(), retry);
+    this.queue.workers.watcher = { notePause: (_, dataset) => void this.paused.push(dataset) };
     this.delivery = this.deliveryOf({
       ...given,
-      retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs },
-      budget: this.budget,
       queue: this.queue,
-      keeper: {
+      store: {
         commit: (batches: readonly Batch[]) => {
           this.#refuse();
           this.trace.push(`commit ${batches.map(({ key }) => this.nameOf(key)).join(',')}`);
@@ -71,8 +71,7 @@ export class DeliveryRig extends SinkRig {
         this.letters.set(name, letters);
         return Promise.resolve('kept');
       },
-      paused: (dataset) => void this.paused.push(dataset),
-    });
+    }).delivery;
   }
 
   /** Makes a closed batch of `count` events and hands it over; its key is known as `name` from then on. */

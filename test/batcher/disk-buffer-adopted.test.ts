@@ -13,7 +13,7 @@ test.for(['keep', 'spill'] as const)(
     const rig = new DiskRig(folder);
     const batch = rig.take('a', 2, { isOfFile: true });
     const request = await rig.next();
-    if (how === 'spill') rig.queue.workers.spill(batch);
+    if (how === 'spill') rig.queue.workers.spooler!.spill(batch);
     else rig.buffer.files.keep(batch);
     await request.answer(delivered(2));
     await until('it is settled', () => batch.state === 'settled');
@@ -66,7 +66,7 @@ test('disk buffer leaves a batch of a file in memory while it is being sent, and
   const rig = new DiskRig(folder);
   const batch = rig.take('a', 2, { isOfFile: true });
   const first = await rig.next();
-  rig.queue.workers.spill(batch);
+  rig.queue.workers.spooler!.spill(batch);
   await until('it is on disk', () => batch.spoolName !== undefined);
   expect([batch.payload.body.length > 0, rig.budget.usedBytes]).toEqual([true, batch.payload.memory]);
   await first.answer(retry('network'), 0);

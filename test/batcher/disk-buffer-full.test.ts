@@ -57,7 +57,7 @@ test('disk buffer takes what waits once a reload raises its limit, and drops onc
   for (const name of ['a', 'b', 'c']) rig.take(name, 1, { padding: 500 });
   await until('it is full', () => rig.queue.isFull);
   await until('it waits', () => rig.clock.sleeping > 0);
-  rig.queue.settings = { concurrency: 1, policy: diskPolicy(3 * each + 10, 'drop_newest') };
+  rig.queue.settings = { ...rig.queue.settings, policy: diskPolicy(3 * each + 10, 'drop_newest') };
   await until('they are on disk', async () => {
     await rig.clock.advance(1000);
     return rig.spool.bytes > 2 * each;
@@ -214,16 +214,16 @@ test('disk buffer that stops writes the batches taken from memory while it was f
 
 test('disk buffer holds batches of files to a limit that a reload lowered', async ({ folder }) => {
   const rig = new DiskRig(folder);
-  rig.queue.settings = { concurrency: 1, policy: diskPolicy(0) };
+  rig.queue.settings = { ...rig.queue.settings, policy: diskPolicy(0) };
   const batch = rig.take('a', 2, { isOfFile: true });
   const request = await rig.next();
   const [compress, write] = [vi.spyOn(rig.delivery, 'compress'), vi.spyOn(rig.spool, 'write')];
-  rig.queue.workers.spill(batch);
+  rig.queue.workers.spooler!.spill(batch);
   rig.buffer.files.keep(batch);
   await until('both were tried', () => compress.mock.calls.length >= 2);
   await settleTurns();
   expect(write).not.toHaveBeenCalled();
-  rig.queue.settings = { concurrency: 1, policy: diskPolicy() };
+  rig.queue.settings = { ...rig.queue.settings, policy: diskPolicy() };
   await rig.clock.advance(1000);
   await until('it is written', () => batch.spoolName !== undefined);
   await request.answer(delivered(2));

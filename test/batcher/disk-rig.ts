@@ -5,7 +5,7 @@ import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { DiskBuffer } from '../../src/batcher/keep/disk-buffer.ts';
 import { SpoolStore } from '../../src/batcher/keep/spool-store.ts';
 import type { BatchQueue } from '../../src/batcher/queue.ts';
-import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../src/batcher/memory-budget.ts';
 import type { DeadLetter } from '../../src/core/sink.ts';
 import { Spool } from '../../src/state/spool/spool.ts';
 import { settleTurns } from '../support/until.ts';
@@ -58,26 +58,24 @@ export class DiskRig extends SinkRig {
     this.keeper = new SpoolStore(this.spool, budget, { commitParts() {}, settle() {} }, saved);
     this.queue = makeQueue(budget, concurrency, diskPolicy(options.maxBytes, options.whenFull));
     const { queue } = this;
-    this.delivery = this.deliveryOf({
-      budget,
+    const made = this.deliveryOf({
       queue,
       compression,
-      keeper: Object.assign(this.keeper, { commit() {} }),
+      store: Object.assign(this.keeper, { commit() {} }),
       deadLetter: async (name, letters) => {
         this.buried.push(letters.length);
         return options.deadLetter?.(name, letters) ?? 'kept';
       },
     });
+    this.delivery = made.delivery;
     this.buffer = new DiskBuffer({
+      ...made,
       sink: 'store',
-      spool: this.spool,
       store: this.keeper,
-      delivery: this.delivery,
-      budget,
       clock,
       log,
       ledger: { unsettled: () => [], partsOf: () => [] },
-      accountingOf: (source) => this.accountingOf(source),
+      accounts: this,
     });
   }
 

@@ -1,5 +1,5 @@
 import { expect, test as base } from 'vitest';
-import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../src/batcher/memory-budget.ts';
 import type { Region } from '../../src/core/block.ts';
 import { settleTurns } from '../support/until.ts';
 

@@ -1,12 +1,12 @@
 /** A sink whose requests wait for the test's answer, a delivery before it, and a stopped clock. */
-import { AddressEncodings } from '../../src/core/requests.ts';
+import { AddressEncodings, EncodingChoice } from '../../src/core/requests.ts';
 import { createSinkHistograms } from '../../src/agent/build/sink-pipeline.ts';
-import { Delivery } from '../../src/batcher/send/delivery.ts';
+import { Delivery, type DeliveryOptions } from '../../src/batcher/send/delivery.ts';
 import { BatchQueue, type BufferPolicy } from '../../src/batcher/queue.ts';
-import type { BatchStores } from '../../src/batcher/store.ts';
-import type { DeliveryOptions } from '../../src/batcher/send/delivery-options.ts';
+import { type BatchStores, Keeper, type LetterStore } from '../../src/batcher/store.ts';
+import { MemoryBudget } from '../../src/batcher/memory-budget.ts';
 import { decode } from '../../src/batcher/events.ts';
-import type { Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
+import type { CompressionSetting, Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { settleTurns, until } from '../support/until.ts';
@@ -56,23 +56,33 @@ export const diskPolicy = (maxBytes = 1024 * 1024, whenFull: BufferPolicy['whenF
   writesAtOnce: false,
 });
 
-export const roomy = { budgetBytes: Infinity, hasSlot: () => true };
+export const roomy = Object.assign(new MemoryBudget(Infinity, 0, []), { hasSlot: () => true });
+
+const RETRY = { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: Infinity };
 
 /** A queue that numbers its batches from 1. */
 export function makeQueue(
-  budget: { readonly budgetBytes: number; hasSlot(): boolean } = roomy,
+  budget: MemoryBudget = roomy,
   concurrency = 1,
   policy = diskPolicy(),
+  retry = RETRY,
 ): BatchQueue {
   let id = 0;
-  return new BatchQueue({ ids: { nextId: () => ++id }, budget, settings: { concurrency, policy }, run: '' });
+  return new BatchQueue({ ids: { nextId: () => ++id }, budget, settings: { concurrency, policy, retry }, run: '' });
 }
 
 /** What keeps the batches of a rig, of files or not. */
 export type RigKeeper = BatchStores['positions'];
 
-type RigDelivery = Partial<DeliveryOptions> &
-  Pick<DeliveryOptions, 'budget'> & { readonly concurrency?: number; readonly keeper: RigKeeper };
+type RigDelivery = Partial<Pick<DeliveryOptions, 'sink' | 'random'>> &
+  Pick<DeliveryOptions, 'queue'> & {
+    /** Keeps the batches. */
+    readonly store: RigKeeper;
+    readonly encodings?: AddressEncodings;
+    readonly compression?: CompressionSetting;
+    readonly commitEveryMs?: number;
+    readonly deadLetter?: LetterStore['keep'];
+  };
 
 export class SinkRig {
   readonly clock = new SteppedClock();
@@ -83,25 +93,33 @@ export class SinkRig {
   respond: ((request: OpenRequest) => Reply | undefined) | undefined;
 
   /** A delivery to a sink of its own. */
-  protected deliveryOf({ concurrency, keeper, ...options }: RigDelivery, id = 'store'): Delivery {
-    const sink: Sink = { id, send: (parcel, signal) => this.send(parcel, signal), close: () => Promise.resolve() };
-    const retrying = { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: Infinity };
+  protected deliveryOf(
+    {
+      queue,
+      store,
+      encodings = new AddressEncodings(),
+      compression = 'none',
+      commitEveryMs = 0,
+      deadLetter = () => Promise.resolve('kept'),
+      random = () => 0.5,
+      ...given
+    }: RigDelivery,
+    id = 'store',
+  ): { readonly delivery: Delivery; readonly keeper: Keeper } {
     const { clock, log } = this;
-    const usual = {
-      sink,
-      queue: makeQueue(options.budget, concurrency),
-      stores: { positions: keeper, spool: keeper },
-      compression: 'none' as const,
-      encodings: new AddressEncodings(),
-      retry: retrying,
-      clock,
-      log,
-      histograms: createSinkHistograms(),
-      commitEveryMs: 0,
-      random: () => 0.5,
+    const sink: Sink = given.sink ?? {
+      id,
+      send: (parcel, signal) => this.send(parcel, signal),
+      close: () => Promise.resolve(),
     };
-    const kept = { deadLetter: () => Promise.resolve('kept' as const), paused: () => {} };
-    return new Delivery({ ...usual, ...kept, ...options });
+    const keeper = new Keeper({
+      ...{ sink: sink.id, queue, clock, log, commitEveryMs },
+      stores: { positions: store, spool: store },
+      letters: { keep: deadLetter },
+    });
+    const encoding = new EncodingChoice({ sink, encodings, compression, clock, log });
+    const histograms = createSinkHistograms();
+    return { keeper, delivery: new Delivery({ sink, queue, keeper, encoding, histograms, clock, log, random }) };
   }
 
   /** Waits for a request that is open and returns it. */

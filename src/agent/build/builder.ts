@@ -1,5 +1,6 @@
 /** Makes the sinks and sources of a running agent from what they share: kernel memory, transforms, state and clock. */
 import { AddressEncodings } from '../../core/requests.ts';
+import type { LetterStore } from '../../batcher/store.ts';
 import type { Config, SinkConfig } from '../../config/model.ts';
 import type { SourceConfig } from '../../sources/registry.ts';
 import type { Region } from '../../core/block.ts';
@@ -24,10 +25,10 @@ import { routedBaseOf } from './owners.ts';
 import { restoreSinks } from './restore-sinks.ts';
 import { createRoutedDatasets } from './routed-datasets.ts';
 import type { Shapers } from './shapers.ts';
-import { createSinkPipeline, type SinkPipeline, type SinkPipelineOptions } from './sink-pipeline.ts';
+import { createSinkPipeline, type SinkPipeline } from './sink-pipeline.ts';
 import { createSourcePipeline } from './source-pipeline.ts';
 
-export interface BuilderOptions extends Pick<SinkPipelineOptions, 'deadLetter'> {
+export interface BuilderOptions {
   readonly inForce: { readonly config: Config };
   readonly once: boolean;
   /** Nothing is shaped where dead letters alone are sent. */
@@ -37,7 +38,7 @@ export interface BuilderOptions extends Pick<SinkPipelineOptions, 'deadLetter'> 
   readonly clock: Clock;
   readonly log: Log;
   readonly histograms: SinkHistograms;
-  readonly paused: (sink: string, dataset: string) => void;
+  readonly letters: LetterStore;
 }
 
 export class Builder {
@@ -110,20 +111,20 @@ export class Builder {
   }
 
   createSink(config: SinkConfig): SinkPipeline {
-    const { inForce, components, state, clock, log, histograms, deadLetter, paused } = this.#options;
+    const { inForce, components, state, clock, log, histograms, letters } = this.#options;
     return createSinkPipeline({
       config,
       state,
       clock,
       log,
       histograms,
-      deadLetter,
+      letters,
+      watcher: components.watcher,
       kernel: this.#kernel,
       encodings: this.#encodings,
       shapingScratch: this.#shapingScratch,
       folder: inForce.config.dataDir,
-      accountingOf: (source) => components.accountingOf(source),
-      paused: (dataset) => paused(config.id, dataset),
+      accounts: components,
     });
   }
 

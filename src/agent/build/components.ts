@@ -4,6 +4,7 @@ import { Accounting } from '../../batcher/accounting.ts';
 import type { SourceLane } from '../../batcher/fill/lane.ts';
 import type { Route } from '../../batcher/fill/router.ts';
 import { DeletedFiles } from '../../batcher/keep/deleted-files.ts';
+import type { PauseWatcher } from '../../batcher/queue.ts';
 import type { Source, SourceStats } from '../../core/source.ts';
 import type { State } from '../../state/database/store.ts';
 import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
@@ -34,6 +35,8 @@ export class Components {
   readonly formerAccounting = new Map<string, Accounting>();
 
   readonly deletedFiles = new DeletedFiles(this.sinks);
+  /** Is told of the pauses of every sink. */
+  watcher: PauseWatcher | undefined;
 
   /** The dead letters have room again. */
   retryLetters(): void {

@@ -2,19 +2,19 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Batcher } from '../../batcher/fill/batcher.ts';
-import type { Accounting } from '../../batcher/accounting.ts';
-import type { AddressEncodings } from '../../core/requests.ts';
+import type { Accounts } from '../../batcher/accounting.ts';
+import { type AddressEncodings, EncodingChoice } from '../../core/requests.ts';
 import { Delivery } from '../../batcher/send/delivery.ts';
-import { BatchQueue, type QueueSettings } from '../../batcher/queue.ts';
+import { BatchQueue, type PauseWatcher, type QueueSettings } from '../../batcher/queue.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
-import { Positions } from '../../batcher/store.ts';
+import { Keeper, type LetterStore, Positions } from '../../batcher/store.ts';
 import { SpoolStore } from '../../batcher/keep/spool-store.ts';
-import type { MemoryBudget } from '../../batcher/fill/memory-budget.ts';
+import type { MemoryBudget } from '../../batcher/memory-budget.ts';
 import type { SinkConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { type Clock, whenAborted } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { BodyForm, DeadLetter, Sink } from '../../core/sink.ts';
+import type { BodyForm, Sink } from '../../core/sink.ts';
 import { divideMemory, type SinkMemory } from '../../core/sink-memory.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { sinkTypeOf } from '../../sinks/registry.ts';
@@ -35,6 +35,7 @@ export interface SinkPipeline {
   readonly batcher: Batcher;
   /** Batches that are neither open nor settled. */
   readonly queue: BatchQueue;
+  readonly keeper: Keeper;
   readonly delivery: Delivery;
   readonly buffer: DiskBuffer;
   readonly spool: Spool;
@@ -54,8 +55,7 @@ export interface SinkPipeline {
 export interface SinkPipelineOptions {
   /** The data folder. */
   readonly folder: string;
-  /** The accounting of a source, also of one that is not configured any more. */
-  readonly accountingOf: (source: string) => Accounting;
+  readonly accounts: Accounts;
   readonly config: SinkConfig;
   /** In place of the one that the configuration describes; a test gives its own. */
   readonly sink?: Sink;
@@ -70,9 +70,9 @@ export interface SinkPipelineOptions {
   readonly histograms: SinkHistograms;
   /** From 0 to 1, for jitter; `Math.random` by default. */
   readonly random?: () => number;
-  readonly paused: (dataset: string) => void;
-  /** Keeps dead letters durably (state/dead-letters). */
-  readonly deadLetter: (name: string, letters: readonly DeadLetter[]) => Promise<'kept' | 'dropped'>;
+  /** Is told when a dataset is paused. */
+  readonly watcher?: PauseWatcher | undefined;
+  readonly letters: LetterStore;
 }
 
 export function createSinkHistograms(): SinkHistograms {
@@ -97,7 +97,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     const body = formOf(each);
     return { timestampField: each.timestampField, form: body && { name: type.forms!.nameOf(body), body } };
   };
-  const sink = createSwappableSink(options.sink ?? type.create(config, clock, log));
+  const sink = createSwappableSink(options.sink ?? type.create(config, clock, log), type.forms);
   const memory = new SlotMemory(kernel, memoryOf(config));
   const { budget } = memory;
   const spool = new Spool(join(options.folder, 'spool', config.id), log);
@@ -106,6 +106,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const settingsOf = (each: SinkConfig): QueueSettings => ({
     concurrency: memoryOf(each).requests,
     form: formOf(each),
+    retry: each.retry,
     policy: {
       maxBytes: each.buffer.disk.maxBytes,
       whenFull: each.buffer.whenFull,
@@ -119,27 +120,20 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     settings: settingsOf(config),
     run: state.run,
   });
-  const delivery = new Delivery({
-    sink,
-    budget,
-    queue,
-    compression: config.compression,
-    encodings: options.encodings,
-    forms: type.forms,
-    facts: Object.keys(type.facts ?? {}),
-    retry: config.retry,
-    clock,
-    log,
-    histograms,
-    commitEveryMs: COMMIT_EVERY_MS,
-    random: options.random ?? Math.random,
+  queue.workers.watcher = options.watcher;
+  const keeper = new Keeper({
+    ...{ sink: config.id, queue, letters: options.letters, clock, log },
     stores: { positions, spool: store },
-    deadLetter: options.deadLetter,
-    paused: options.paused,
+    commitEveryMs: COMMIT_EVERY_MS,
+  });
+  const delivery = new Delivery({
+    ...{ sink, queue, keeper, histograms, clock, log },
+    encoding: new EncodingChoice({ sink, encodings: options.encodings, compression: config.compression, clock, log }),
+    facts: Object.keys(type.facts ?? {}),
+    random: options.random ?? Math.random,
   });
   const buffer = new DiskBuffer({
-    ...{ sink: config.id, spool, delivery, store, budget, clock, log, ledger: state.ledger },
-    accountingOf: options.accountingOf,
+    ...{ sink: config.id, delivery, store, keeper, clock, log, ledger: state.ledger, accounts: options.accounts },
   });
   const batcher = new Batcher({
     ...{ sink: config.id, kernel, queue, budget, clock },
@@ -152,7 +146,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     get config() {
       return config;
     },
-    ...{ sink, budget, batcher, queue, delivery, buffer, spool },
+    ...{ sink, budget, batcher, queue, keeper, delivery, buffer, spool },
     prepare: (next) => memory.prepare(memoryOf(next)),
     cancel: () => memory.cancel(),
     reconfigure(next) {
@@ -162,7 +156,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
       batcher.reconfigure({ limits, sumsLive: compression === 'none', ...shapeOf(next) });
       queue.settings = settingsOf(next);
       memory.divide(memoryOf(next));
-      delivery.reconfigure(next);
+      delivery.reconfigure(compression);
     },
     release: () => memory.release(),
   };

@@ -2,7 +2,7 @@
  * The kernel memory of one sink: its slots and its reserve, in the division that its configuration asks for. Another division is reserved
  * before it is in force, so that a change of memory either has all that it needs or changes nothing.
  */
-import { MemoryBudget } from '../../batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../batcher/memory-budget.ts';
 import type { Region } from '../../core/block.ts';
 import type { SinkMemory } from '../../core/sink-memory.ts';
 import type { Kernel } from '../../kernel/kernel.ts';

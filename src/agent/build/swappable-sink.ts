@@ -1,5 +1,5 @@
-/** A sink whose address, token and the like a reload replaces while it is used: a request in flight ends on the old one. */
-import type { Sink } from '../../core/sink.ts';
+/** A sink with the forms of its type, whose address, token and the like a reload replaces while it is used: a request in flight ends on the old one. */
+import type { BodyForms, Sink } from '../../core/sink.ts';
 import { MAX_FORMER_SECRETS } from '../limits.ts';
 
 export interface SwappableSink extends Sink {
@@ -13,7 +13,7 @@ interface SinkUse {
   isOld: boolean;
 }
 
-export function createSwappableSink(first: Sink): SwappableSink {
+export function createSwappableSink(first: Sink, forms?: Pick<BodyForms<object>, 'encoderOf'>): SwappableSink {
   let current: SinkUse = { sink: first, requests: 0, isOld: false };
   let formerSecrets: readonly string[] = [];
   let swapped = Promise.withResolvers<void>();
@@ -27,6 +27,7 @@ export function createSwappableSink(first: Sink): SwappableSink {
     get address() {
       return current.sink.address;
     },
+    ...(forms ? { encoderOf: forms.encoderOf } : {}),
     async send(parcel, signal) {
       const use = current;
       use.requests += 1;

@@ -133,7 +133,7 @@ export function observeSink(pipeline: SinkPipeline, requestSeconds: Histograms):
     ...delivery.stats,
     diskBytes: spool.bytes,
     brokenFiles: spool.brokenFiles,
-    concurrency: delivery.dispatch.concurrency,
+    concurrency: delivery.dispatch.concurrency.limit,
     memoryBytes: budget.usedBytes,
     queuedBytes: inMemory.reduce((sum, { payload }) => sum + payload.bytes, 0),
     maxMemoryBytes: config.buffer.maxMemoryBytes,

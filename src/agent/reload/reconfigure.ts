@@ -164,9 +164,9 @@ async function closeSource(
 
 /** Commits everything accepted, so that reading resumes after it. Throws when the disk refuses. */
 function commitAccepted(components: Components): void {
-  for (const { batcher, delivery } of components.sinks.values()) {
+  for (const { batcher, keeper } of components.sinks.values()) {
     batcher.open.flush();
-    delivery.preparation.commitNow();
+    keeper.commitNow();
   }
 }
 

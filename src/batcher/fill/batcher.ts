@@ -13,7 +13,7 @@ import type { BatchQueue } from '../queue.ts';
 import { endsFrom, eventEndAt } from '../block-events.ts';
 import { type Intake, waitForMemory } from './intake.ts';
 import type { MadeBatches } from './made-batches.ts';
-import type { MemoryBudget } from './memory-budget.ts';
+import type { MemoryBudget } from '../memory-budget.ts';
 import { type BatchAgeOptions, canRebuild, nameOf, OpenBatches, originOf } from './open-batches.ts';
 import { shapeChunk, type ShapedChunk } from './shape-chunk.ts';
 import { Shapes } from './shapes.ts';
@@ -51,10 +51,12 @@ export class Batcher {
     this.#options = options;
     this.#shapes = shapesOf(options);
     this.open = new OpenBatches(ageOf(options), (batch) => this.#closed(batch));
-    const { queue } = options;
-    queue.workers.written = () => {
-      if (queue.settings.policy.writesAtOnce) this.open.closeWhere((batch) => !batch.canBeRebuilt);
-    };
+    options.queue.workers.filler = this;
+  }
+
+  /** The disk buffer has all that waited for it. */
+  noteWritten(): void {
+    if (this.#options.queue.settings.policy.writesAtOnce) this.open.closeWhere((batch) => !batch.canBeRebuilt);
   }
 
   /** Closes every open batch; those after it are made as `changes` say. */

@@ -4,7 +4,7 @@ import { StoppedError } from '../../core/errors.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Accounting } from '../accounting.ts';
-import type { MemoryBudget } from './memory-budget.ts';
+import type { MemoryBudget } from '../memory-budget.ts';
 import type { KernelCounts, ShapedChunk } from './shape-chunk.ts';
 
 /** A part of a block for one sink. */

@@ -2,21 +2,20 @@
 import type { Region } from '../../core/block.ts';
 import type { Batch } from '../batch.ts';
 import { BatchQueue } from '../queue.ts';
-import { MemoryBudget } from './memory-budget.ts';
+import { MemoryBudget } from '../memory-budget.ts';
 
 const SETTINGS = {
   concurrency: 1,
+  retry: { initialBackoffMs: 0, maxBackoffMs: 0, maxElapsedMs: 0 },
   policy: { maxBytes: 0, whenFull: 'block', spillFiles: false, writesAtOnce: false },
 } as const;
 
 export class MadeBatches extends BatchQueue {
-  readonly budget: MemoryBudget;
   readonly #made: (batch: Batch) => void;
 
   constructor(slot: Region, made: (batch: Batch) => void) {
     const budget = new MemoryBudget(slot.bytes.length, slot.bytes.length, [slot]);
     super({ ids: { nextId: () => 0 }, budget, settings: SETTINGS, run: '' });
-    this.budget = budget;
     this.#made = made;
   }
 

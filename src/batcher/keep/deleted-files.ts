@@ -8,7 +8,7 @@ import type { State } from '../../state/database/store.ts';
 import type { Batch } from '../batch.ts';
 import type { Batcher } from '../fill/batcher.ts';
 import type { DiskBuffer } from './disk-buffer.ts';
-import type { MemoryBudget } from '../fill/memory-budget.ts';
+import type { MemoryBudget } from '../memory-budget.ts';
 import type { BatchQueue } from '../queue.ts';
 
 export interface DeletedFilesSink {

@@ -8,7 +8,7 @@ import { sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import type { Ledger } from '../../state/database/ledger.ts';
 import type { StoredPart } from '../../state/database/stored-batch.ts';
 import type { Batch } from '../batch.ts';
-import type { Accounting } from '../accounting.ts';
+import type { Accounts } from '../accounting.ts';
 import { FileSpooler } from './file-spooler.ts';
 import { SpoolWriter } from './spool-writer.ts';
 import { headerOf, restoreSpooled } from './spooled-batch.ts';
@@ -16,8 +16,7 @@ import type { SpoolerOptions, SpoolStore } from './spool-store.ts';
 
 export interface DiskBufferOptions extends Omit<SpoolerOptions, 'stopping'> {
   readonly ledger: Pick<Ledger, 'unsettled' | 'partsOf'>;
-  /** The accounting of a source, also of one that is not configured any more. */
-  readonly accountingOf: (source: string) => Accounting;
+  readonly accounts: Accounts;
 }
 
 export class DiskBuffer {
@@ -42,16 +41,16 @@ export class DiskBuffer {
    * `sealRecovered`, because older ones of their streams may have to be read again.
    */
   async recover(): Promise<number> {
-    const { sink, delivery, ledger, accountingOf } = this.#options;
+    const { sink, delivery, ledger, accounts, store } = this.#options;
     const { queue } = delivery;
     const rows = new Map(
       ledger.unsettled().flatMap(({ key, id, owner }) => (sinkOfOwner(owner) === sink ? [[key, id]] : [])),
     );
     const parts = new Map<Batch, readonly StoredPart[]>();
     let recovered = 0;
-    for await (const entry of this.#options.spool.recover()) {
+    for await (const entry of store.spool.recover()) {
       const row = rows.get(entry.header.key);
-      const batch = restoreSpooled(entry, row ?? queue.ids.nextId(), row !== undefined, accountingOf);
+      const batch = restoreSpooled(entry, row ?? queue.ids.nextId(), row !== undefined, accounts);
       if (row !== undefined) this.recoveredRows.add(row);
       queue.note(batch, 'recover');
       recovered += 1;
@@ -79,11 +78,11 @@ export class DiskBuffer {
    * be sent.
    */
   async finish(): Promise<void> {
-    const { delivery, spool, log, sink } = this.#options;
+    const { delivery, store, log, sink } = this.#options;
     for (const batch of delivery.queue.sending) {
       if (batch.canBeRebuilt || batch.isDurable) continue;
       try {
-        batch.spoolName = await spool.write(headerOf(batch, delivery.partsOf(batch)), batch.payload.body);
+        batch.spoolName = await store.spool.write(headerOf(batch, delivery.partsOf(batch)), batch.payload.body);
       } catch (error) {
         log.error(
           { sink, events: batch.events, reason: messageOf(error) },

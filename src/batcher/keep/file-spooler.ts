@@ -31,7 +31,7 @@ export class FileSpooler {
 
   constructor(options: SpoolerOptions) {
     this.#options = options;
-    options.delivery.queue.workers.spill = (batch) => this.#spill(batch);
+    options.delivery.queue.workers.spooler = this;
   }
 
   /** Keeps a batch that could be rebuilt until one of its files was deleted. */
@@ -43,7 +43,7 @@ export class FileSpooler {
   }
 
   /** Writes a batch and frees its memory if the disk buffer has space; else the batch stays in memory, and files wait. */
-  #spill(batch: Batch): void {
+  spill(batch: Batch): void {
     this.#slow.push(batch);
     this.#spilling.start();
   }
@@ -86,15 +86,17 @@ export class FileSpooler {
 
   /** True when the batch is on disk, or need not be any more; false when the disk buffer is full. */
   async #write(batch: Batch, isDeleted: boolean): Promise<boolean> {
-    const { spool, delivery, budget, store, stopping } = this.#options;
+    const { delivery, keeper, store, stopping } = this.#options;
+    const { spool } = store;
+    const { queue } = delivery;
     await delivery.compress(batch);
     const isOver = (): boolean => ['settled', 'dropped'].includes(batch.state);
     if (isOver() || batch.spoolName !== undefined) return true;
-    const isFull = (): boolean => spool.bytes + batch.payload.body.length > delivery.queue.settings.policy.maxBytes;
+    const isFull = (): boolean => spool.bytes + batch.payload.body.length > queue.settings.policy.maxBytes;
     // At a stop, a file that is there is read again by the next process.
     if (!isDeleted && (stopping.aborted || isFull())) return false;
     // So that its other streams are not read again after a restart.
-    if (!batch.isCommitted) delivery.preparation.commitNow();
+    if (!batch.isCommitted) keeper.commitNow();
     // At a stop, over the limit.
     if (isFull() && !stopping.aborted) return false;
     // Its memory may be given to another batch while this one is written.
@@ -103,7 +105,7 @@ export class FileSpooler {
       await spool.remove(name);
     else {
       batch.spoolName = name;
-      if (batch.state !== 'in_flight' && !(isDeleted && budget.hasSlot())) store.evict(batch);
+      if (batch.state !== 'in_flight' && !(isDeleted && queue.budget.hasSlot())) store.evict(batch);
     }
     return true;
   }

@@ -18,7 +18,7 @@ import { isMadeOnce } from '../span.ts';
 import type { Delivery } from '../send/delivery.ts';
 import { inEvents, type RebuildSource, rebuild, type RebuildTarget, type Rebuilt } from './rebuild.ts';
 import { EMPTY } from './spooled-batch.ts';
-import type { MemoryBudget } from '../fill/memory-budget.ts';
+import type { MemoryBudget } from '../memory-budget.ts';
 
 interface RestoreTarget extends RebuildTarget {
   readonly delivery: Delivery;

@@ -5,18 +5,17 @@ import type { State } from '../../state/database/store.ts';
 import type { StoredPart } from '../../state/database/stored-batch.ts';
 import type { Spool } from '../../state/spool/spool.ts';
 import type { Batch } from '../batch.ts';
-import type { MemoryBudget } from '../fill/memory-budget.ts';
+import type { MemoryBudget } from '../memory-budget.ts';
 import type { Delivery } from '../send/delivery.ts';
-import type { BatchStore, Dropped } from '../store.ts';
+import type { BatchStore, Dropped, Keeper } from '../store.ts';
 import { EMPTY, headerOf } from './spooled-batch.ts';
 
 /** Options of the writers of one sink's disk buffer. */
 export interface SpoolerOptions {
   readonly sink: string;
-  readonly spool: Spool;
-  readonly delivery: Delivery;
   readonly store: SpoolStore;
-  readonly budget: MemoryBudget;
+  readonly delivery: Delivery;
+  readonly keeper: Keeper;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the agent stops. */
@@ -24,7 +23,7 @@ export interface SpoolerOptions {
 }
 
 export class SpoolStore implements BatchStore {
-  readonly #spool: Spool;
+  readonly spool: Spool;
   readonly #budget: MemoryBudget;
   readonly #positions: Pick<BatchStore, 'commitParts' | 'settle'>;
   readonly #state: Pick<State, 'whenSaved'>;
@@ -37,7 +36,7 @@ export class SpoolStore implements BatchStore {
     positions: Pick<BatchStore, 'commitParts' | 'settle'>,
     state: Pick<State, 'whenSaved'>,
   ) {
-    this.#spool = spool;
+    this.spool = spool;
     this.#budget = budget;
     this.#positions = positions;
     this.#state = state;
@@ -46,7 +45,7 @@ export class SpoolStore implements BatchStore {
   async commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> {
     if (batch.isTracked) await this.#positions.commitParts(batch, parts);
     else if (batch.spoolName !== undefined)
-      await this.#spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.payload.body);
+      await this.spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.payload.body);
   }
 
   async load(batch: Batch): Promise<void> {
@@ -54,7 +53,7 @@ export class SpoolStore implements BatchStore {
       (batch.payload.body.length > 0 || batch.events === 0) &&
       batch.withheld.isAny === batch.withheld.events.length > 0;
     if (batch.spoolName === undefined || isWhole) return;
-    const { header, body } = await this.#spool.read(batch.spoolName);
+    const { header, body } = await this.spool.read(batch.spoolName);
     batch.payload.body = body;
     batch.recall(header.spans);
     // It may have been compressed in memory after it was written.
@@ -85,7 +84,7 @@ export class SpoolStore implements BatchStore {
     this.#settled.add(batch);
     const { spoolName } = batch;
     if (spoolName !== undefined)
-      this.#removing = Promise.all([this.#removing, this.#spool.remove(spoolName)]).then(() => {});
+      this.#removing = Promise.all([this.#removing, this.spool.remove(spoolName)]).then(() => {});
   }
 
   /** True once the batch needs no file any more. */

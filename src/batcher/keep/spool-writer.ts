@@ -28,12 +28,13 @@ export class SpoolWriter {
       () => queue.count('writing') > 0,
       () => this.#writeNext(),
     );
-    queue.workers.write = () => this.work.start();
+    queue.workers.writer = this.work;
   }
 
   async #writeNext(): Promise<void> {
-    const { budget, store, delivery } = this.#options;
+    const { store, delivery } = this.#options;
     const { queue } = delivery;
+    const { budget } = queue;
     const group = this.#nextGroup(queue.in('writing'));
     this.#commitTracked();
     const kept = await Promise.all(group.map((batch) => this.#keep(batch)));
@@ -53,10 +54,10 @@ export class SpoolWriter {
    * decides about the next.
    */
   #nextGroup(waiting: readonly Batch[]): Batch[] {
-    const { spool, delivery } = this.#options;
+    const { store, delivery } = this.#options;
     const { queue } = delivery;
     const { maxBytes, whenFull } = queue.settings.policy;
-    let bytes = spool.bytes;
+    let bytes = store.spool.bytes;
     return waiting.slice(0, whenFull === 'block' && !queue.isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
       bytes += batch.payload.body.length;
       return n === 0 || bytes <= maxBytes;
@@ -65,10 +66,10 @@ export class SpoolWriter {
 
   /** Commits what waits of deleted files: their bytes may be found again in a copy, and must not be read once more. */
   #commitTracked(): void {
-    const { delivery } = this.#options;
+    const { delivery, keeper } = this.#options;
     if (!delivery.queue.in('writing').some((batch) => batch.isTracked && !batch.isCommitted)) return;
     try {
-      delivery.preparation.commitNow();
+      keeper.commitNow();
     } catch {
       // Delivery tries again before it sends them, and says so.
     }
@@ -81,8 +82,9 @@ export class SpoolWriter {
 
   /** Resolves once the batch is on disk, or given up: false when a policy dropped it. */
   async #write(batch: Batch): Promise<boolean> {
-    const { spool, log, sink, clock, delivery, store, stopping } = this.#options;
+    const { log, sink, clock, delivery, store, stopping } = this.#options;
     const { queue } = delivery;
+    const { spool } = store;
     for (;;) {
       const { policy } = queue.settings;
       const whenFull = batch.origin === 'once' ? 'block' : policy.whenFull;

@@ -3,7 +3,7 @@ import type { SpoolHeader } from '../../state/spool/spool-file.ts';
 import type { SpoolEntry } from '../../state/spool/spool.ts';
 import type { StoredPart } from '../../state/database/stored-batch.ts';
 import { Batch } from '../batch.ts';
-import type { Accounting } from '../accounting.ts';
+import type { Accounts } from '../accounting.ts';
 import { Fates } from '../fates.ts';
 import { isMadeOnce } from '../span.ts';
 
@@ -37,7 +37,7 @@ export function restoreSpooled(
   { name, header }: SpoolEntry,
   id: number,
   isTracked: boolean,
-  accountingOf: (source: string) => Accounting,
+  accounts: Accounts,
 ): Batch {
   const origin = !isTracked ? 'live' : header.spans.some(isMadeOnce) ? 'once' : 'orphan';
   const batch = new Batch(id, header.sink, header.dataset, origin, { body: EMPTY });
@@ -54,7 +54,7 @@ export function restoreSpooled(
   batch.withheld.isAny = header.withheld !== undefined;
   batch.accepted = header.spans.reduce((sum, { events }) => sum + events, 0);
   for (const span of header.spans) {
-    const accounting = accountingOf(span.source);
+    const accounting = accounts.accountingOf(span.source);
     batch.spans.push({ ...span, reads: undefined, accounting, firstEvent: accounting.accepted, closed: true });
     accounting.accept(span.events, 1);
   }

@@ -1,76 +1,73 @@
-/** Sends the batches of one sink's queue: each is committed (store.ts), sent by dispatch.ts, and where it is refused goes through refusals.ts (splits, dead letters). */
-import { EncodingChoice, type RequestPart } from '../../core/requests.ts';
-import type { Batch } from '../batch.ts';
+/**
+ * Sends the batches of one sink's queue: each is safe first (store.ts), sent by dispatch.ts, and where it is refused goes through refusals.ts
+ * (splits, dead letters). At most so many workers send at a time as the service bears, probes included.
+ */
+import { messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { EncodingChoice, RequestPart } from '../../core/requests.ts';
+import type { CompressionSetting, Sink } from '../../core/sink.ts';
+import { type Clock, whenAborted } from '../../core/time/clock.ts';
 import { type DeliveryStats, newDeliveryStats } from '../../telemetry/delivery-stats.ts';
-import type { DeliveryOptions } from './delivery-options.ts';
-import { type Dropped, type Persist, persist, Preparation, storeOf } from '../store.ts';
-import { whenAborted } from '../../core/time/clock.ts';
+import type { SinkHistograms } from '../../telemetry/metrics.ts';
+import type { Batch } from '../batch.ts';
 import { HOPELESS_AFTER_MS, PARKED_BYTES } from '../limits.ts';
 import type { BatchQueue } from '../queue.ts';
+import type { Dropped, Keeper } from '../store.ts';
 import { Dispatch } from './dispatch.ts';
 import { probeAfterForbidden } from './forbidden.ts';
 import { Parked } from './parked.ts';
-import { Pauses } from './pauses.ts';
+import { Pauses, type Probe } from './pauses.ts';
 import { Refusals } from './refusals.ts';
-import { Workers } from './workers.ts';
-import { type SaveParts, settleShipment, Shipment } from './shipment.ts';
+import { settleShipment, Shipment } from './shipment.ts';
 
 const DRAIN_CHECK_MS = 250;
 
+export interface DeliveryOptions {
+  readonly sink: Sink;
+  readonly queue: BatchQueue;
+  readonly keeper: Keeper;
+  readonly encoding: EncodingChoice;
+  /** Names of the metrics that its answers bring. */
+  readonly facts?: readonly string[];
+  readonly histograms: SinkHistograms;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+}
+
+/** What a worker does next. */
+interface Work {
+  /** Undefined where a probe finds nothing to ask with. */
+  readonly batch: Batch | undefined;
+  readonly probe: Probe | undefined;
+}
+
 export class Delivery {
   readonly #options: DeliveryOptions;
-  readonly #retry: DeliveryOptions['retry'];
-  readonly #workers: Workers;
   readonly queue: BatchQueue;
   readonly #shipments = new WeakMap<Batch, Shipment>();
-  readonly #abort = new AbortController();
   readonly #pauses: Pauses;
   readonly parked: Parked;
-  readonly preparation: Preparation;
   readonly dispatch: Dispatch;
   readonly #refusals: Refusals;
-  #whenEmpty = Promise.withResolvers<void>();
+  #workers = 0;
+  /** Resolves once no worker works. */
+  #whenIdle = Promise.withResolvers<void>();
   readonly stats: DeliveryStats;
 
   constructor(options: DeliveryOptions) {
+    const { sink, queue, keeper, encoding, histograms, clock, log, random } = options;
     this.#options = options;
-    this.queue = options.queue;
-    // While its dataset is paused, probes alone are sent.
-    this.queue.workers.send = ({ dataset }) => {
-      if (!this.queue.paused.has(dataset) && !this.#abort.signal.aborted) this.#workers.start();
-    };
-    this.stats = newDeliveryStats(options.facts);
-    this.#workers = new Workers(options, () => this.#next());
-    const { sink, budget, queue, compression, encodings, forms, clock, log, random, stores } = options;
-    const retry = { ...options.retry };
-    this.#retry = retry;
-    const { signal } = this.#abort;
-    const { stats } = this;
-    const keepTrying: Persist = (work, fields, refused) =>
-      persist(work, { log, clock, signal, retryMs: retry.maxBackoffMs }, { sink: sink.id, ...fields }, refused);
-    const saveParts: SaveParts = ({ batch, parts }) => {
-      const refused = 'cannot save the parts of a split batch, so they are not sent yet';
-      return keepTrying(() => storeOf(stores, batch).commitParts(batch, parts), {}, refused);
-    };
-    this.#pauses = new Pauses({
-      ...{ sink, queue, log, clock, random, retry, signal },
-      paused: options.paused,
-      enqueue: (probe) => this.#workers.run(probe),
-      probe: (dataset, count) => this.#probe(dataset, count),
-    });
-    this.parked = new Parked({ sink: sink.id, queue, clock, log, signal });
-    const { commitEveryMs, deadLetter } = options;
-    this.preparation = new Preparation({ sink, log, clock, commitEveryMs, stores, queue, persist: keepTrying });
-    this.#refusals = new Refusals({ saveParts, sink, log, clock, retry, deadLetter, stats });
+    this.queue = queue;
+    queue.workers.sender = this;
+    const stats = newDeliveryStats(options.facts);
+    this.stats = stats;
+    this.#pauses = new Pauses({ sink, queue, log, clock, random });
+    this.parked = new Parked({ sink: sink.id, queue, clock, log });
+    this.#refusals = new Refusals({ sink: sink.id, queue, keeper, log, clock, stats });
+    const [pauses, refusals] = [this.#pauses, this.#refusals];
     this.dispatch = new Dispatch({
-      ...{ sink, budget, queue, log, clock, retry, random, saveParts, signal, stats },
-      encoding: new EncodingChoice({ sink, encodings, compression, clock, log }),
-      forms,
-      histograms: options.histograms,
-      refusals: this.#refusals,
-      pause: (dataset, pause) => this.#pauses.begin(dataset, pause),
-      resume: (dataset) => this.#resume(dataset),
-      setConcurrency: (limit) => this.#workers.limitTo(limit),
+      ...{ sink, queue, keeper, encoding, pauses, refusals, stats, histograms, clock, log, random },
     });
   }
 
@@ -81,11 +78,18 @@ export class Delivery {
   }
 
   /** From now on, with the settings of the queue. Requests in flight end; fewer are begun where the maximum is lower. */
-  reconfigure({ compression, retry }: Pick<DeliveryOptions, 'compression' | 'retry'>): void {
+  reconfigure(compression: CompressionSetting): void {
     this.dispatch.encoding.setting = compression;
-    Object.assign(this.#retry, retry);
-    this.dispatch.limitTo(this.queue.settings.concurrency);
-    this.#workers.startAll();
+    this.dispatch.concurrency.limitTo(this.queue.settings.concurrency);
+    this.wake();
+  }
+
+  /** Has as many workers work as there is work, and as the service bears. */
+  wake(): void {
+    for (let work; this.#workers < this.dispatch.concurrency.limit && (work = this.#next());) {
+      this.#workers += 1;
+      void this.#work(work);
+    }
   }
 
   /** Settles a batch as dropped by policy; what of it was stored or kept as dead letters before counts as that. */
@@ -132,60 +136,74 @@ export class Delivery {
       patienceMs < Infinity && (isPaused() || isRefused()) && queue.sending.every(isSafe);
     const given = whenAborted(signal);
     while (!signal.aborted && queue.sending.length > 0 && !isHopeless())
-      await Promise.race([this.#whenEmpty.promise, given, clock.sleep(DRAIN_CHECK_MS, signal)]);
+      await Promise.race([this.#whenIdle.promise, given, clock.sleep(DRAIN_CHECK_MS, signal)]);
   }
 
   /** Cancels requests and waits; unsettled batches stay in the database and on disk. */
   async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#workers.idle();
+    this.queue.halt.abort();
+    while (this.#workers > 0) await this.#whenIdle.promise;
   }
 
-  /** The work of one worker: the oldest batch whose dataset is not paused; false without one. */
-  async #next(): Promise<boolean> {
-    const batch = this.queue.all.find(({ state, dataset }) => state === 'waiting' && !this.queue.paused.has(dataset));
-    if (!batch || this.#abort.signal.aborted) return false;
-    await this.#takeOut(batch);
-    return true;
+  /** A probe that is due, else the oldest batch whose dataset is not paused; undefined without either. */
+  #next(): Work | undefined {
+    const { queue } = this;
+    if (queue.halt.signal.aborted) return undefined;
+    const probe = queue.paused.size > 0 ? this.#pauses.next() : undefined;
+    if (probe) return { probe, batch: this.#probeOf(probe) };
+    const batch = queue.all.find(({ state, dataset }) => state === 'waiting' && !queue.paused.has(dataset));
+    return batch && { batch, probe };
   }
 
-  async #probe(dataset: string, count: number): Promise<void> {
+  #probeOf({ dataset, count }: Probe): Batch | undefined {
     const waiting = this.queue.in('waiting').filter((batch) => batch.dataset === dataset);
     const isForbidden = waiting[0] && this.#shipments.get(waiting[0])?.forbiddenAtMs !== undefined;
-    const batch = isForbidden ? probeAfterForbidden(waiting, count) : waiting[0];
-    if (batch) await this.#takeOut(batch);
+    return isForbidden ? probeAfterForbidden(waiting, count) : waiting[0];
   }
 
-  #resume(dataset: string): void {
-    if (!this.queue.paused.has(dataset)) return;
-    this.#pauses.end(dataset);
-    this.#workers.startAll();
+  async #work(first: Work): Promise<void> {
+    for (let work: Work | undefined = first; work;) {
+      const { batch, probe } = work;
+      try {
+        if (batch) await this.#takeOut(batch);
+        if (probe) this.#pauses.noteProbed(probe.dataset);
+      } catch (error) {
+        this.#options.log.error(
+          { sink: this.#options.sink.id, reason: messageOf(error) },
+          'delivery failed by a fault of its own; the batch is held until a restart',
+        );
+      }
+      // What comes after this turn finds the worker at work, or gone.
+      work = this.#workers > this.dispatch.concurrency.limit ? undefined : this.#next();
+    }
+    this.#workers -= 1;
+    if (this.#workers > 0) return;
+    this.#whenIdle.resolve();
+    this.#whenIdle = Promise.withResolvers();
   }
 
   async #takeOut(batch: Batch): Promise<void> {
-    this.queue.note(batch, 'take');
-    this.#options.budget.wake();
-    if (!(await this.#deliver(batch))) {
-      const shipment = this.#shipments.get(batch);
-      shipment?.release();
-      storeOf(this.#options.stores, batch).evict(batch);
-      if (!shipment?.wait) return this.queue.note(batch, 'give_back');
-      batch.payload.leaveSlot(this.#options.budget, PARKED_BYTES);
-      shipment.hasWaited = true;
-      this.parked.add(batch, shipment.wait);
-    } else if (this.queue.sending.length === 0) {
-      this.#whenEmpty.resolve();
-      this.#whenEmpty = Promise.withResolvers();
-    }
+    const { queue, keeper } = this.#options;
+    queue.note(batch, 'take');
+    queue.budget.wake();
+    if (await this.#deliver(batch)) return;
+    const shipment = this.#shipments.get(batch);
+    shipment?.release();
+    keeper.storeOf(batch).evict(batch);
+    if (!shipment?.wait) return queue.note(batch, 'give_back');
+    batch.payload.leaveSlot(queue.budget, PARKED_BYTES);
+    shipment.hasWaited = true;
+    this.parked.add(batch, shipment.wait);
   }
 
   /** Sends until the batch is settled; false when its dataset is paused or the agent stops first. */
   async #deliver(batch: Batch): Promise<boolean> {
-    const loaded = await this.preparation.load(batch);
+    const { keeper, queue, clock, histograms, sink } = this.#options;
+    const loaded = await keeper.load(batch);
     if (loaded === 'gone') this.#giveUp(batch);
     if (loaded !== 'loaded') return loaded === 'gone';
     await this.compress(batch);
-    if (!(await this.preparation.commit(batch))) return false;
+    if (!(await keeper.commit(batch))) return false;
     const shipment = this.#shipments.get(batch) ?? new Shipment(batch);
     this.#shipments.set(batch, shipment);
     shipment.wait = undefined;
@@ -193,14 +211,14 @@ export class Delivery {
     if (shipment.unkept && !(await this.#refusals.keepUnkept(shipment, shipment.unkept))) return false;
     while (shipment.parts.length > 0 && batch.events > 0) {
       await this.dispatch.waitForTurn();
-      if (this.#abort.signal.aborted || shipment.restsAll(this.#options.clock.monotonic())) return false;
+      if (queue.halt.signal.aborted || shipment.restsAll(clock.monotonic())) return false;
       if (!(await this.dispatch.send(shipment, shipment.parts[0]!))) return false;
     }
     settleShipment(shipment);
     this.#leave(batch);
     if (batch.events === 0) return true;
-    this.#options.histograms.batchEvents.observe(this.#options.sink.id, batch.events);
-    this.#options.histograms.batchBytes.observe(this.#options.sink.id, batch.payload.bytes);
+    histograms.batchEvents.observe(sink.id, batch.events);
+    histograms.batchBytes.observe(sink.id, batch.payload.bytes);
     return true;
   }
 
@@ -213,7 +231,7 @@ export class Delivery {
   /** Only whole NDJSON batches: a re-encoded one keeps its NDJSON for splitting and for the disk buffer. */
   async compress(batch: Batch): Promise<void> {
     const { payload, events } = batch;
-    const isEncoded = payload.form !== undefined && this.#options.forms?.encoderOf(payload.form) !== undefined;
+    const isEncoded = payload.form !== undefined && this.#options.sink.encoderOf?.(payload.form) !== undefined;
     if (!isEncoded && events > 0 && !this.#shipments.has(batch))
       await payload.compress(this.dispatch.encoding.preferred);
   }
@@ -222,8 +240,8 @@ export class Delivery {
   #leave(batch: Batch, dropped?: Dropped): void {
     this.queue.note(batch, dropped ? 'drop' : 'settle');
     if (this.#shipments.get(batch)?.hasWaited) this.parked.noteSettled(batch);
-    storeOf(this.#options.stores, batch).settle(batch, dropped);
-    batch.release(this.#options.budget);
+    this.#options.keeper.storeOf(batch).settle(batch, dropped);
+    batch.release(this.queue.budget);
     batch.whenSettled?.();
   }
 }

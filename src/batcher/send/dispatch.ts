@@ -4,16 +4,19 @@
  */
 import { randomUUID } from 'node:crypto';
 import { MAX_RETRY_AFTER_MS } from '../limits.ts';
-import type { Encoding, Outcome, Parcel, SendResult, Stored } from '../../core/sink.ts';
+import type { Log } from '../../core/log.ts';
+import type { Encoding, Outcome, Parcel, SendResult, Sink, Stored } from '../../core/sink.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { type EncodingChoice, type RequestPart, saysNothingStored } from '../../core/requests.ts';
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import type { Batch } from '../batch.ts';
-import { Concurrency } from './workers.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
-import type { DeliveryOptions } from './delivery-options.ts';
+import type { SinkHistograms } from '../../telemetry/metrics.ts';
 import { Forbidden, type TokenState } from './forbidden.ts';
-import type { Pause } from '../queue.ts';
-import { finishPart, type SaveParts } from './shipment.ts';
+import type { BatchQueue } from '../queue.ts';
+import type { Keeper } from '../store.ts';
+import type { Pauses } from './pauses.ts';
+import { finishPart } from './shipment.ts';
 import type { Refusals } from './refusals.ts';
 import type { Shipment } from './shipment.ts';
 
@@ -30,27 +33,24 @@ export interface LastFailure {
   readonly fix: string | undefined;
 }
 
-export interface DispatchOptions extends Pick<
-  DeliveryOptions,
-  'sink' | 'budget' | 'queue' | 'histograms' | 'log' | 'clock' | 'retry' | 'random' | 'forms'
-> {
+export interface DispatchOptions {
+  readonly sink: Sink;
+  readonly queue: BatchQueue;
+  readonly keeper: Keeper;
   readonly encoding: EncodingChoice;
-  readonly saveParts: SaveParts;
-  readonly stats: DeliveryStats;
+  readonly pauses: Pauses;
   readonly refusals: Refusals;
-  /** Aborts when the agent stops. */
-  readonly signal: AbortSignal;
-  /** Stops sending to the dataset, except for probes. */
-  readonly pause: (dataset: string, pause: Pause) => void;
-  /** The service takes events of the dataset. */
-  readonly resume: (dataset: string) => void;
-  /** Called with the new limit of concurrent requests. */
-  readonly setConcurrency: (limit: number) => void;
+  readonly stats: DeliveryStats;
+  readonly histograms: Pick<SinkHistograms, 'requestSeconds'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
 }
 
 export class Dispatch {
   readonly #options: DispatchOptions;
-  readonly #concurrency: Concurrency;
+  /** Limit of concurrent requests. */
+  readonly concurrency: Concurrency;
   readonly encoding: EncodingChoice;
   /** Monotonic; no worker sends earlier. */
   #notBeforeMs = 0;
@@ -59,11 +59,11 @@ export class Dispatch {
   /** Monotonic start of the current outage, by dataset. */
   readonly #outageSince = new Map<string, number>();
   readonly #forbidden: Forbidden;
-  /** The same of each dataset. */
-  readonly #storedAtMs = new Map<string, number>();
   /** Monotonic milliseconds of the last request that stored something, and of the last one that did not. */
   storedAtMs = -Infinity;
   failedAtMs = -Infinity;
+  /** The former by dataset. */
+  readonly storedByDatasetMs = new Map<string, number>();
   /** Requests in flight. */
   underWay = 0;
   /** Undefined once a request stored something. */
@@ -71,29 +71,16 @@ export class Dispatch {
 
   constructor(options: DispatchOptions) {
     this.#options = options;
-    this.#concurrency = new Concurrency(options.queue.settings.concurrency);
+    this.concurrency = new Concurrency(options.queue.settings.concurrency);
     this.encoding = options.encoding;
-    const { sink, queue, log, clock, retry, refusals, saveParts, pause, resume } = options;
-    this.#forbidden = new Forbidden({
-      ...{ sink, queue, log, clock, retry, refusals, saveParts, pause, resume },
-      storedAtMs: (dataset) => this.#storedAtMs.get(dataset),
-      askToken: (shipment) => this.#askToken(shipment),
-    });
-  }
-
-  /** Changes the maximum of concurrent requests. */
-  limitTo(maximum: number): void {
-    this.#adapt(() => this.#concurrency.limitTo(maximum));
-  }
-
-  /** Limit of concurrent requests. */
-  get concurrency(): number {
-    return this.#concurrency.limit;
+    const { sink, queue, log, clock, refusals, keeper, pauses } = options;
+    this.#forbidden = new Forbidden({ sink: sink.id, service: this, queue, log, clock, refusals, keeper, pauses });
   }
 
   /** Resolves after the wait that the service asked for, or when the agent stops. */
   async waitForTurn(): Promise<void> {
-    const { clock, signal } = this.#options;
+    const { clock, queue } = this.#options;
+    const { signal } = queue.halt;
     for (;;) {
       const waitMs = this.#notBeforeMs - clock.monotonic();
       if (waitMs <= 0 || signal.aborted) return;
@@ -103,14 +90,15 @@ export class Dispatch {
 
   /** Sends one part once, unless it is refused, and acts on the answer. False when the batch has to wait for a probe or a restart. */
   async send(shipment: Shipment, part: RequestPart): Promise<boolean> {
-    const { clock, budget, signal, forms, refusals } = this.#options;
+    const { clock, queue, sink, refusals } = this.#options;
+    const { budget } = queue;
     const { refusal, payload } = shipment.batch;
     if (refusal !== undefined)
       return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
     const parcel = await shipment.parcelOf(
       part,
       this.encoding.next(shipment.tries, part),
-      payload.form && forms?.encoderOf(payload.form),
+      payload.form && sink.encoderOf?.(payload.form),
     );
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();
@@ -122,7 +110,7 @@ export class Dispatch {
     try {
       sent = await this.#request(parcel);
     } catch (error) {
-      if (signal.aborted) return false;
+      if (queue.halt.signal.aborted) return false;
       throw error;
     } finally {
       this.underWay -= 1;
@@ -142,8 +130,8 @@ export class Dispatch {
   }
 
   async #request(parcel: Parcel): Promise<SendResult> {
-    const { clock, sink, signal, stats, histograms } = this.#options;
-    const sent = await sink.send(parcel, signal);
+    const { clock, sink, queue, stats, histograms } = this.#options;
+    const sent = await sink.send(parcel, queue.halt.signal);
     if (sent.unsent === 'unsigned') return sent;
     const isStored = sent.outcome.kind === 'delivered' || sent.outcome.kind === 'partial';
     const status = String(sent.status ?? (isStored ? 'stored' : 0)).replace(/^0$/, 'none');
@@ -156,10 +144,11 @@ export class Dispatch {
   }
 
   /** The request of `check --online`: without events, so that it stores nothing. A service that only objects to that accepted the token. */
-  async #askToken({ batch }: Shipment): Promise<TokenState> {
+  async askToken({ batch }: Shipment): Promise<TokenState> {
+    const { sink, queue } = this.#options;
     const { form } = batch.payload;
     const nothing = Buffer.alloc(0);
-    const body = (form && this.#options.forms?.encoderOf(form))?.(nothing) ?? nothing;
+    const body = (form && sink.encoderOf?.(form))?.(nothing) ?? nothing;
     const parcel = {
       key: `check-${randomUUID()}`,
       dataset: batch.dataset,
@@ -173,14 +162,14 @@ export class Dispatch {
       if (outcome.kind === 'pause') return 'refused';
       return outcome.kind === 'retry' && status !== 200 ? 'unknown' : 'works';
     } catch (error) {
-      if (this.#options.signal.aborted) return 'unknown';
+      if (queue.halt.signal.aborted) return 'unknown';
       throw error;
     }
   }
 
   async #act(shipment: Shipment, part: RequestPart, sent: SendResult, encoding: Encoding): Promise<boolean> {
     const { outcome, status = 0, elapsedMs } = sent;
-    const { clock, refusals, stats } = this.#options;
+    const { clock, keeper, pauses, refusals, stats } = this.#options;
     const { batch } = shipment;
     const isStored = outcome.kind === 'delivered' || outcome.kind === 'partial';
     if (isStored) {
@@ -197,9 +186,9 @@ export class Dispatch {
     this.#badAnswers.delete(batch.dataset);
     switch (outcome.kind) {
       case 'delivered':
-        this.#adapt(() => this.#concurrency.noteSuccess(elapsedMs));
+        this.concurrency.noteSuccess(elapsedMs);
         this.#noteStored(batch, outcome);
-        return finishPart(this.#options.saveParts, shipment, 'stored');
+        return finishPart(keeper, shipment, 'stored');
       case 'partial':
         addTo(stats.failed, batch.dataset, outcome.failed);
         this.#noteStored(batch, outcome);
@@ -209,7 +198,7 @@ export class Dispatch {
         shipment.firstSentMs = undefined;
         this.#outageSince.delete(batch.dataset);
         if (status === 403) return this.#forbidden.handle(shipment, part, outcome);
-        this.#options.pause(batch.dataset, outcome);
+        pauses.begin(batch.dataset, outcome);
         return false;
       case 'halve':
       case 'bisect':
@@ -223,7 +212,9 @@ export class Dispatch {
     outcome: Extract<Outcome, { kind: 'retry' }>,
     { status = 0, mayBeStored = false }: SendResult,
   ): Promise<boolean> {
-    const { clock, retry, log, sink, signal, stats, refusals } = this.#options;
+    const { clock, queue, log, sink, pauses, stats, refusals } = this.#options;
+    const { retry } = queue.settings;
+    const { signal } = queue.halt;
     const { batch } = shipment;
     const { reason, detail, fix: remedy } = outcome;
     this.lastFailure = { text: `${reason}: ${detail}`, fix: remedy };
@@ -235,11 +226,10 @@ export class Dispatch {
     if (badAnswers >= BAD_ANSWERS_BEFORE_PAUSE && !isExpired) {
       const fix = "check that the url is the service's own and that no proxy answers in its place";
       this.#outageSince.delete(batch.dataset);
-      this.#options.pause(batch.dataset, { reason, detail, fix });
+      pauses.begin(batch.dataset, { reason, detail, fix });
       return false;
     }
-    if (reason === 'rate_limited' || reason === 'timeout' || status === 503)
-      this.#adapt(() => this.#concurrency.noteOverload());
+    if (reason === 'rate_limited' || reason === 'timeout' || status === 503) this.concurrency.noteOverload();
     if (isExpired) return refusals.refuse(shipment, part, { reason: 'expired', detail, status });
     const backoffMs = nextBackoffMs(retry, batch.attempts, () => this.#options.random());
     // Back off even when the service asks for no wait, or for one that is already over.
@@ -266,25 +256,71 @@ export class Dispatch {
   }
 
   #noteStored({ dataset }: Batch, { stored, facts = {} }: Stored): void {
-    const { stats, clock, log, sink } = this.#options;
+    const { stats, clock, log, sink, queue, pauses } = this.#options;
     addTo(stats.stored, dataset, stored);
     for (const [name, value] of Object.entries(facts))
       if (name.endsWith('_total')) addTo(stats.facts, name, value);
       else stats.facts.set(name, value);
     const lastedMs = clock.monotonic() - (this.#outageSince.get(dataset) ?? Infinity);
     this.#outageSince.delete(dataset);
-    this.#storedAtMs.set(dataset, clock.monotonic());
+    this.storedByDatasetMs.set(dataset, clock.monotonic());
     if (lastedMs >= LOGGED_OUTAGE_MS)
       log.info(
         { sink: sink.id, dataset, seconds: Math.round(lastedMs / 1000) },
         'the service stores again; delivery goes on',
       );
-    this.#options.resume(dataset);
+    if (queue.paused.has(dataset)) pauses.end(dataset);
+    // The service may bear more than before.
+    queue.workers.sender?.wake();
+  }
+}
+
+/** A request this many times slower than the best seen lately counts as a sign of overload, if it took `SLOW_AT_LEAST_MS`. */
+const SLOW_FACTOR = 8;
+/** A shorter request is no sign of overload. */
+const SLOW_AT_LEAST_MS = 2000;
+
+/**
+ * Limit of concurrent requests: additive increase, multiplicative decrease, within the configured maximum.
+ * It starts at the maximum, is halved when the service is overloaded (429, 503, timeouts, or requests that take much
+ * longer than they used to), and grows by one for each round of requests that went well.
+ */
+export class Concurrency {
+  #maximum: number;
+  #limit: number;
+  #good = 0;
+  #fastestMs = Infinity;
+
+  constructor(maximum: number) {
+    this.#maximum = maximum;
+    this.#limit = maximum;
   }
 
-  #adapt(change: () => void): void {
-    const before = this.#concurrency.limit;
-    change();
-    if (this.#concurrency.limit !== before) this.#options.setConcurrency(this.#concurrency.limit);
+  /** Current limit of concurrent requests: 1 … maximum. */
+  get limit(): number {
+    return Math.max(1, Math.floor(this.#limit));
+  }
+
+  /** Changes the maximum. Where the one before was in use the new one is, too; else what the service was seen to bear holds. */
+  limitTo(maximum: number): void {
+    this.#limit = this.#limit >= this.#maximum ? maximum : Math.min(this.#limit, maximum);
+    this.#maximum = maximum;
+    this.#good = 0;
+  }
+
+  /** A request was answered well in `elapsedMs`. */
+  noteSuccess(elapsedMs: number): void {
+    this.#fastestMs = Math.min(elapsedMs, this.#fastestMs * 1.01);
+    if (elapsedMs > SLOW_AT_LEAST_MS && elapsedMs > this.#fastestMs * SLOW_FACTOR) return this.noteOverload();
+    this.#good += 1;
+    if (this.#good < this.limit) return;
+    this.#good = 0;
+    this.#limit = Math.min(this.#maximum, this.#limit + 1);
+  }
+
+  /** The service is overloaded. */
+  noteOverload(): void {
+    this.#good = 0;
+    this.#limit = Math.max(1, this.#limit / 2);
   }
 }

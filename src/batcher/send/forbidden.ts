@@ -5,28 +5,38 @@
  * A part that an earlier request may have stored is sent whole for a minute before it is cut.
  */
 import { FORBIDDEN_APART_MS, MAX_BLIND_PARTS } from '../limits.ts';
+import type { Log } from '../../core/log.ts';
 import type { Outcome } from '../../core/sink.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { RequestPart } from '../../core/requests.ts';
 import type { Batch } from '../batch.ts';
-import type { DeliveryOptions } from './delivery-options.ts';
-import type { SaveParts } from './shipment.ts';
-import type { Pause } from '../queue.ts';
+import type { BatchQueue, Pause } from '../queue.ts';
+import type { Keeper } from '../store.ts';
+import type { Pauses } from './pauses.ts';
 import type { Refusals } from './refusals.ts';
 import type { Shipment } from './shipment.ts';
 
 /** What a request without events tells of the token. */
 export type TokenState = 'works' | 'refused' | 'unknown';
 
-export interface ForbiddenOptions extends Pick<DeliveryOptions, 'sink' | 'queue' | 'log' | 'clock' | 'retry'> {
-  readonly saveParts: SaveParts;
-  readonly refusals: Refusals;
-  readonly pause: (dataset: string, pause: Pause) => void;
-  /** Ends the pause of the dataset, if there is one. */
-  readonly resume: (dataset: string) => void;
-  /** Monotonic milliseconds of the last request of the dataset that stored something. */
-  storedAtMs(dataset: string): number | undefined;
+/** What requests told of the service. */
+interface AskedService {
+  /** Monotonic milliseconds of the last request of a dataset that stored something. */
+  readonly storedByDatasetMs: ReadonlyMap<string, number>;
   /** Sends a request without events. */
   askToken(shipment: Shipment): Promise<TokenState>;
+}
+
+export interface ForbiddenOptions {
+  /** Its id, for the log. */
+  readonly sink: string;
+  readonly service: AskedService;
+  readonly queue: BatchQueue;
+  readonly keeper: Keeper;
+  readonly refusals: Refusals;
+  readonly pauses: Pauses;
+  readonly log: Log;
+  readonly clock: Clock;
 }
 
 const CONTENT_OR_TOKEN =
@@ -50,16 +60,16 @@ export class Forbidden {
 
   /** Acts on a 403 for the first part. False where the batch has to wait. */
   async handle(shipment: Shipment, part: RequestPart, outcome: Extract<Outcome, { kind: 'pause' }>): Promise<boolean> {
-    const { clock, refusals, retry } = this.#options;
+    const { clock, queue, refusals, service, pauses } = this.#options;
     const now = clock.monotonic();
     shipment.forbiddenAtMs ??= now;
     // Its key alone tells the service that it has these events; the keys of its halves would store them again.
     if (part.count > 1 && shipment.mayBeStored.has(part.key) && now - shipment.forbiddenAtMs < FORBIDDEN_APART_MS)
       return this.#pause(shipment, outcome);
-    const storedAtMs = this.#options.storedAtMs(shipment.batch.dataset);
+    const storedAtMs = service.storedByDatasetMs.get(shipment.batch.dataset);
     const isContent = shipment.isPartlyDone || (storedAtMs ?? -Infinity) > shipment.forbiddenAtMs;
     if (!isContent && storedAtMs !== undefined && (await this.#isLastOfDataset(shipment)))
-      this.#options.resume(shipment.batch.dataset);
+      pauses.end(shipment.batch.dataset);
     else if (!isContent) {
       // Beyond the bound only the smallest part is cut, so that a refused token makes no dust of a batch.
       const isCut = shipment.parts.length < MAX_BLIND_PARTS || shipment.parts.every(({ count }) => count >= part.count);
@@ -82,12 +92,12 @@ export class Forbidden {
       shipment.defer(sinceMs + FORBIDDEN_APART_MS, sinceMs);
       return true;
     }
-    const token = await this.#options.askToken(shipment);
+    const token = await service.askToken(shipment);
     if (token === 'works') {
       const detail = `${outcome.detail} (refused alone, twice, while the token was accepted)`;
       return refusals.refuse(shipment, part, { reason: 'rejected', detail, status: 403 });
     }
-    shipment.defer(now + retry.maxBackoffMs, sinceMs);
+    shipment.defer(now + queue.settings.retry.maxBackoffMs, sinceMs);
     return token === 'unknown' || this.#pause(shipment, outcome);
   }
 
@@ -98,23 +108,23 @@ export class Forbidden {
     const others = this.#options.queue
       .in('waiting', 'in_flight')
       .filter((batch) => batch !== shipment.batch && batch.dataset === dataset);
-    return isOne && others.length === 0 && (await this.#options.askToken(shipment)) === 'works';
+    return isOne && others.length === 0 && (await this.#options.service.askToken(shipment)) === 'works';
   }
 
   #split(shipment: Shipment): Promise<boolean> {
     shipment.split('forbidden');
-    return this.#options.saveParts(shipment);
+    return this.#options.keeper.saveParts(shipment.batch, shipment.parts);
   }
 
   #pause({ batch }: Shipment, pause: Pause): false {
-    this.#options.pause(batch.dataset, pause);
+    this.#options.pauses.begin(batch.dataset, pause);
     return false;
   }
 
   #noteSuspect({ batch }: Shipment, answer: string): void {
     const { log, sink } = this.#options;
     log.warn(
-      { sink: sink.id, dataset: batch.dataset, answer },
+      { sink, dataset: batch.dataset, answer },
       'the content of an event is refused (403) while others are stored; it is sent again in a minute, and becomes a dead letter if it is refused again',
     );
   }

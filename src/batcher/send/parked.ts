@@ -34,8 +34,6 @@ export interface ParkedOptions {
   readonly sink: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Aborts when the agent stops. */
-  readonly signal: AbortSignal;
   readonly queue: BatchQueue;
 }
 
@@ -108,7 +106,8 @@ export class Parked {
   /** One timer, for the wait that ends first. */
   #arm(): void {
     this.#timer?.abort();
-    const { clock, signal } = this.#options;
+    const { clock, queue } = this.#options;
+    const { signal } = queue.halt;
     let nextMs = Infinity;
     for (const { untilMs } of this.#waits.values()) nextMs = Math.min(nextMs, untilMs);
     if (nextMs === Infinity || signal.aborted) return;

@@ -2,28 +2,33 @@
  * The datasets of one sink that are paused, and why: nothing is sent to them but probes, one at a time for a dataset and
  * about once per `max_backoff` and when the token file changes, until one is stored.
  */
+import type { Clock } from '../../core/time/clock.ts';
+import type { Log } from '../../core/log.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Pause } from '../queue.ts';
-import type { DeliveryOptions } from './delivery-options.ts';
+import type { Sink } from '../../core/sink.ts';
+import type { BatchQueue, Pause } from '../queue.ts';
 
-export interface PausesOptions extends Pick<
-  DeliveryOptions,
-  'sink' | 'queue' | 'log' | 'clock' | 'random' | 'retry' | 'paused'
-> {
-  /** Aborts when the agent stops. */
-  readonly signal: AbortSignal;
-  /** Runs a probe when there is a worker for it. */
-  enqueue(probe: () => Promise<void>): Promise<void>;
-  /** Sends of a batch of the dataset, if there is one; `count` probes were sent since the pause began. */
-  probe(dataset: string, count: number): Promise<void>;
+export interface PausesOptions {
+  readonly sink: Sink;
+  readonly queue: BatchQueue;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** A request of a paused dataset that is due; `count` were sent since the pause began. */
+export interface Probe {
+  readonly dataset: string;
+  readonly count: number;
 }
 
 export class Pauses {
   readonly #options: PausesOptions;
   /** Probes of each paused dataset so far. */
   readonly #counts = new Map<string, number>();
-  /** Datasets with a probe in flight. */
-  readonly #probes = new Set<string>();
+  /** Datasets whose next probe is waited for, or due; and those of which it is due, which are paused. */
+  readonly #scheduled = new Set<string>();
+  readonly #due: string[] = [];
 
   constructor(options: PausesOptions) {
     this.#options = options;
@@ -40,45 +45,66 @@ export class Pauses {
           : 'delivery is paused; nothing is dropped, and the service is asked again',
       );
     }
-    queue.paused.set(dataset, { reason, detail, fix, ...(isFinal ? { isFinal } : {}) });
-    this.#options.paused(dataset);
+    const pause = { reason, detail, fix, ...(isFinal ? { isFinal } : {}) };
+    queue.paused.set(dataset, pause);
+    queue.workers.watcher?.notePause(sink.id, dataset, pause);
     if (!isFinal) this.#schedule(dataset);
   }
 
-  /** The service took events of the dataset, which was paused. */
+  /** The service takes events of the dataset: ends its pause, if there is one. */
   end(dataset: string): void {
-    this.#options.queue.paused.delete(dataset);
+    const { queue, log, sink } = this.#options;
+    if (!queue.paused.delete(dataset)) return;
     this.#counts.delete(dataset);
-    this.#options.log.info(
-      { sink: this.#options.sink.id, dataset },
-      'the service takes events again; delivery goes on',
-    );
+    const place = this.#due.indexOf(dataset);
+    if (place >= 0) this.#take(place);
+    log.info({ sink: sink.id, dataset }, 'the service takes events again; delivery goes on');
+    queue.workers.sender?.wake();
+  }
+
+  /** A probe that is due, to be sent now; `noteProbed` is to be called once it was. */
+  next(): Probe | undefined {
+    if (this.#due.length === 0) return undefined;
+    const dataset = this.#take(0);
+    const count = this.#counts.get(dataset) ?? 0;
+    this.#counts.set(dataset, count + 1);
+    return { dataset, count };
+  }
+
+  /** Still paused after a probe: there was nothing to ask with, or the answer was no outcome of its own. */
+  noteProbed(dataset: string): void {
+    if (this.#options.queue.paused.has(dataset)) this.#schedule(dataset);
+  }
+
+  #take(place: number): string {
+    const [dataset] = this.#due.splice(place, 1);
+    this.#scheduled.delete(dataset!);
+    return dataset!;
   }
 
   #schedule(dataset: string): void {
-    if (this.#probes.has(dataset)) return;
-    this.#probes.add(dataset);
-    const { clock, retry, signal, log, sink } = this.#options;
-    const waitMs = retry.maxBackoffMs * (0.5 + this.#options.random() / 2);
-    const probing = new AbortController();
-    const either = AbortSignal.any([signal, probing.signal]);
-    const waits = [clock.sleep(waitMs, either), ...(sink.tokenChange ? [sink.tokenChange(either)] : [])];
-    void Promise.race(waits)
-      .finally(() => probing.abort())
-      .then(() => this.#options.enqueue(() => this.#ask(dataset)))
-      .catch((error: unknown) =>
-        log.error({ sink: sink.id, dataset, reason: messageOf(error) }, 'a probe failed by a fault of its own'),
-      );
+    if (this.#scheduled.has(dataset)) return;
+    this.#scheduled.add(dataset);
+    void this.#wait(dataset);
   }
 
-  async #ask(dataset: string): Promise<void> {
-    this.#probes.delete(dataset);
-    const { signal, queue } = this.#options;
-    if (signal.aborted || !queue.paused.has(dataset)) return;
-    const count = this.#counts.get(dataset) ?? 0;
-    this.#counts.set(dataset, count + 1);
-    await this.#options.probe(dataset, count);
-    // Still paused without a probe: there was nothing to ask with, or the answer was no outcome of its own.
-    if (queue.paused.has(dataset)) this.#schedule(dataset);
+  /** Until the next probe is due. */
+  async #wait(dataset: string): Promise<void> {
+    const { clock, queue, log, sink, random } = this.#options;
+    const { signal } = queue.halt;
+    const waitMs = queue.settings.retry.maxBackoffMs * (0.5 + random() / 2);
+    const probing = new AbortController();
+    const either = AbortSignal.any([signal, probing.signal]);
+    try {
+      await Promise.race([clock.sleep(waitMs, either), ...(sink.tokenChange ? [sink.tokenChange(either)] : [])]);
+    } catch (error) {
+      log.error({ sink: sink.id, dataset, reason: messageOf(error) }, 'a probe failed by a fault of its own');
+      return;
+    } finally {
+      probing.abort();
+    }
+    if (!queue.paused.has(dataset)) return void this.#scheduled.delete(dataset);
+    this.#due.push(dataset);
+    queue.workers.sender?.wake();
   }
 }

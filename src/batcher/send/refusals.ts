@@ -3,20 +3,27 @@
  * A batch is not settled before its refused events are dead letters, and a split is on disk before its first part is sent. Each step resolves with false when the
  * agent stops first, or where the dead letters take nothing now (`Shipment.wait`).
  */
+import type { Log } from '../../core/log.ts';
 import type { DeadLetter, Outcome } from '../../core/sink.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { RequestPart } from '../../core/requests.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import { DISK_FIX } from '../../state/database/refusal.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
-import type { DeliveryOptions } from './delivery-options.ts';
+import type { BatchQueue } from '../queue.ts';
+import type { Keeper } from '../store.ts';
 import { locateFailures } from '../events.ts';
-import { finishPart, type SaveParts } from './shipment.ts';
-import { lettersOf, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
+import { finishPart, lettersOf, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
 
 type Fate = 'kept' | 'dropped';
 
-export interface RefusalsOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'deadLetter'> {
-  readonly saveParts: SaveParts;
+export interface RefusalsOptions {
+  /** Its id, for the log. */
+  readonly sink: string;
+  readonly queue: BatchQueue;
+  readonly keeper: Keeper;
+  readonly log: Log;
+  readonly clock: Clock;
   readonly stats: DeliveryStats;
 }
 
@@ -36,7 +43,7 @@ export class Refusals {
     status: number,
   ): Promise<boolean> {
     const reason = shipment.cut(kind);
-    if (reason === undefined) return this.#options.saveParts(shipment);
+    if (reason === undefined) return this.#options.keeper.saveParts(shipment.batch, shipment.parts);
     return this.refuse(shipment, part, { reason, detail, status });
   }
 
@@ -91,7 +98,7 @@ export class Refusals {
         : 'dropped, because the dead letters are full (dead_letter.when_full)';
     log.warn(
       {
-        sink: sink.id,
+        sink,
         dataset: shipment.batch.dataset,
         events: refusals.size,
         reason: first?.reason,
@@ -99,7 +106,7 @@ export class Refusals {
       },
       `${isReplay ? 'dead letters were refused again' : 'events were refused'} and ${end}`,
     );
-    return finishPart(this.#options.saveParts, shipment, 'refused');
+    return finishPart(this.#options.keeper, shipment, 'refused');
   }
 
   /**
@@ -116,7 +123,7 @@ export class Refusals {
     batch.withheld.fate = fate === 'kept' ? 'dead_lettered' : 'dropped';
     if (fate === 'kept') addTo(stats.deadLetters, 'transform_failed', letters.length);
     log.warn(
-      { sink: sink.id, dataset: batch.dataset, events: letters.length, reason: letters[0]?.detail },
+      { sink, dataset: batch.dataset, events: letters.length, reason: letters[0]?.detail },
       `a transform that hides fields failed on events; they are not sent, and ${fate === 'kept' ? 'kept as dead letters' : 'dropped, because the dead letters are full (dead_letter.when_full)'}`,
     );
     return true;
@@ -124,9 +131,9 @@ export class Refusals {
 
   /** The fate of the dead letters; undefined where they cannot be kept now, and `shipment.wait` says why. */
   async #keep(shipment: Shipment, name: string, letters: readonly DeadLetter[]): Promise<Fate | undefined> {
-    const { clock, retry } = this.#options;
+    const { clock, queue, keeper } = this.#options;
     try {
-      return await this.#options.deadLetter(name, letters);
+      return await keeper.letters.keep(name, letters);
     } catch (error) {
       const fix = (error instanceof TailraceError && error.fix) || DISK_FIX;
       const unkept = {
@@ -135,7 +142,7 @@ export class Refusals {
         reason: messageOf(error),
         fix,
       };
-      shipment.wait = { untilMs: clock.monotonic() + retry.maxBackoffMs, unkept };
+      shipment.wait = { untilMs: clock.monotonic() + queue.settings.retry.maxBackoffMs, unkept };
       return undefined;
     }
   }

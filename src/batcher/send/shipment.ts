@@ -11,6 +11,7 @@ import { type SettledAs, worseOf } from '../accounting.ts';
 import type { Batch } from '../batch.ts';
 import { compress } from '../payload.ts';
 import type { HeldSpan } from '../span.ts';
+import type { Keeper } from '../store.ts';
 import type { Wait } from './parked.ts';
 import { decode, sliceEvents, splitEvents } from '../events.ts';
 
@@ -150,14 +151,11 @@ export function withheldLetters({ batch }: Shipment): DeadLetter[] {
   }));
 }
 
-/** Saves the parts of a split batch that are still to be sent; false when the agent stops before. */
-export type SaveParts = (shipment: Shipment) => Promise<boolean>;
-
 /** The first part is done. False when the agent stops before the others are saved. */
-export function finishPart(save: SaveParts, shipment: Shipment, as: 'stored' | 'refused'): Promise<boolean> | boolean {
+export function finishPart(keeper: Keeper, shipment: Shipment, as: 'stored' | 'refused'): Promise<boolean> | boolean {
   const { isWhole } = shipment;
   shipment.finish(as);
-  return isWhole || shipment.parts.length === 0 || save(shipment);
+  return isWhole || shipment.parts.length === 0 || keeper.saveParts(shipment.batch, shipment.parts);
 }
 
 /**

@@ -5,11 +5,11 @@
 import { AddressEncodings, type RequestPart, saysNothingStored } from '../../../src/core/requests.ts';
 import { Accounting } from '../../../src/batcher/accounting.ts';
 import { Batch, keyOf } from '../../../src/batcher/batch.ts';
-import { MemoryBudget } from '../../../src/batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../../src/batcher/memory-budget.ts';
 import type { Delivery } from '../../../src/batcher/send/delivery.ts';
 import type { CompressionSetting, DeadLetter, Encoding, Outcome, SendResult } from '../../../src/core/sink.ts';
 import { settleTurns, until } from '../../support/until.ts';
-import { delivered, type OpenRequest, SinkRig } from '../sink-rig.ts';
+import { delivered, makeQueue, type OpenRequest, SinkRig } from '../sink-rig.ts';
 
 /** What the service answers to a body that it does not read, or in which an event is bad. */
 export const REFUSALS = {
@@ -157,7 +157,7 @@ export class EncodingRig extends SinkRig {
     const encodings = new AddressEncodings();
     const budget = new MemoryBudget(64 * 1024 * 1024, 1024, []);
     for (const [index, compression] of this.#settings.entries()) {
-      const keeper = {
+      const store = {
         commit: () => {},
         commitParts: (batch: Batch, parts: readonly RequestPart[]) => {
           this.#batches.get(batch.key)!.parts = parts.map(({ first, count, key }) => ({ first, count, key }));
@@ -179,7 +179,10 @@ export class EncodingRig extends SinkRig {
         close: () => Promise.resolve(),
       };
       this.deliveries.push(
-        this.deliveryOf({ sink, encodings, budget, compression, concurrency: this.#concurrency, keeper, deadLetter }),
+        this.deliveryOf({
+          ...{ sink, encodings, compression, store, deadLetter },
+          queue: makeQueue(budget, this.#concurrency),
+        }).delivery,
       );
     }
   }

@@ -234,10 +234,9 @@ export class ModelAgent {
         batchEvents: new Histograms([]),
         batchBytes: new Histograms([]),
       },
-      accountingOf: (source) => this.#components.accountingOf(source),
-      paused: () => {},
+      accounts: this.#components,
       random: () => 0.5,
-      deadLetter: () => Promise.reject(new Error('nothing is refused here')),
+      letters: { keep: () => Promise.reject(new Error('nothing is refused here')) },
     });
     this.#components.sinks.set('store', sinkRoom);
     const fileSystem = this.#fileSystem();

@@ -8,8 +8,8 @@
  * A reload divides it again while batches hold slots: a slot of a former division is removed once its batch gives it back, so that a
  * smaller budget waits for batches in flight, and takes nothing from them.
  */
-import type { Region } from '../../core/block.ts';
-import { StoppedError } from '../../core/errors.ts';
+import type { Region } from '../core/block.ts';
+import { StoppedError } from '../core/errors.ts';
 
 interface Waiter {
   readonly admits: () => boolean;
