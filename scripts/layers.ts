@@ -62,7 +62,7 @@ export const packageDoors: Readonly<Record<string, readonly string[]>> = {
   'csv-parse': ['src/service/', 'src/parsers/'],
   fastify: ['src/service/'],
   'iconv-lite': ['src/parsers/text/charset.ts'],
-  'p-queue': ['src/batcher/', 'src/service/engine/'],
+  'p-queue': ['src/service/engine/'],
   picomatch: ['src/sources/file/'],
   'pino-pretty': ['src/telemetry/log.ts'],
   preact: ['src/pages/'],

@@ -53,7 +53,6 @@ class Pipeline extends SinkRig {
         sink: `sink${index}`,
         kernel,
         queue,
-        budget,
         clock: this.clock,
         limits: { maxBytes: MAX_BYTES, maxEvents: index === 0 ? 4 : 7, maxAgeMs: 3_600_000 },
         timestampField: undefined,

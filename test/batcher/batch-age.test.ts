@@ -30,7 +30,7 @@ async function closings(
 test('batch age closes the first batch for an idle sink at once, and no more than five a second for each dataset', async ({
   clock,
 }) => {
-  const age = new BatchAge({ clock, maxAgeMs: 1000, closesEarly: true, queue: { isIdle: true } });
+  const age = new BatchAge({ clock, limits: { maxAgeMs: 1000, closesEarly: true }, queue: { isIdle: true } });
   const closed = await closings(clock, age, 2, ['logs', 'audit']);
   for (const dataset of ['logs', 'audit']) {
     const times = closed.flatMap(([of, atMs]) => (of === dataset ? [atMs] : []));
@@ -42,7 +42,7 @@ test('batch age leaves a batch open for max_age while its sink is busy, and clos
   clock,
 }) => {
   const queue = { isIdle: false };
-  const age = new BatchAge({ clock, maxAgeMs: 1000, closesEarly: true, queue });
+  const age = new BatchAge({ clock, limits: { maxAgeMs: 1000, closesEarly: true }, queue });
   expect(await closings(clock, age, 2)).toEqual([
     ['logs', 1000],
     ['logs', 2000],
@@ -57,7 +57,11 @@ test('batch age leaves a batch open for max_age while its sink is busy, and clos
 
 test('batch age that was written is the waiting time, however idle the sink is', async ({ clock }) => {
   expect(
-    await closings(clock, new BatchAge({ clock, maxAgeMs: 1000, closesEarly: false, queue: { isIdle: true } }), 3),
+    await closings(
+      clock,
+      new BatchAge({ clock, limits: { maxAgeMs: 1000, closesEarly: false }, queue: { isIdle: true } }),
+      3,
+    ),
   ).toEqual([
     ['logs', 1000],
     ['logs', 2000],
@@ -66,7 +70,7 @@ test('batch age that was written is the waiting time, however idle the sink is',
 });
 
 test('batch age closes nothing early while batches fill by themselves', async ({ clock }) => {
-  const age = new BatchAge({ clock, maxAgeMs: 1000, closesEarly: true, queue: { isIdle: true } });
+  const age = new BatchAge({ clock, limits: { maxAgeMs: 1000, closesEarly: true }, queue: { isIdle: true } });
   age.noteFull('logs');
   const openedMs = clock.monotonic();
   await clock.advance(999);

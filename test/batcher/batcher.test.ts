@@ -4,7 +4,7 @@ import { afterEach, expect, vi } from 'vitest';
 import type { Block } from '../../src/core/block.ts';
 import { keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
-import { Shapes } from '../../src/batcher/fill/shapes.ts';
+import { Shapes } from '../../src/batcher/fill/batcher.ts';
 import type { StoppedError } from '../../src/core/errors.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { blockOf, bodyOf, checkSpans, eventsOf, kernel, makeRig, shape, test } from './blocks.ts';

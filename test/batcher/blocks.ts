@@ -120,7 +120,6 @@ export function makeRig(
   const batcher = new Batcher({
     sink: 'store',
     kernel,
-    budget,
     clock: systemClock,
     queue: new RigQueue(budget, sealed, () => rig.wantsMore),
     limits: { maxBytes, maxEvents, maxAgeMs, closesEarly: limits.closesEarly ?? false },

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import type { FileConfig } from '../../src/sources/file/file-type.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
-import { Shapes } from '../../src/batcher/fill/shapes.ts';
+import { Shapes } from '../../src/batcher/fill/batcher.ts';
 import { loadShaping, shapeOf } from '../../src/sources/framing/line-shaping.ts';
 import { configOf, configWith, sourceOf } from '../config/reading.ts';
 import { make } from './made.ts';

@@ -136,7 +136,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     ...{ sink: config.id, delivery, store, keeper, clock, log, ledger: state.ledger, accounts: options.accounts },
   });
   const batcher = new Batcher({
-    ...{ sink: config.id, kernel, queue, budget, clock },
+    ...{ sink: config.id, kernel, queue, clock },
     limits: config.batch,
     ...(options.shapingScratch ? { scratch: options.shapingScratch } : {}),
     ...shapeOf(config),

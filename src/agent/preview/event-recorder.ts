@@ -168,7 +168,6 @@ export class EventRecorder implements Lane {
       sink: source,
       kernel,
       queue,
-      budget: queue.budget,
       clock: systemClock,
       limits: { maxBytes: slot.bytes.length, maxEvents: MAX_EVENTS, maxAgeMs: MAX_AGE_MS },
       timestampField,

@@ -1,10 +1,7 @@
-/** The batcher's input: a part of a block for one sink, and its wait for memory. */
+/** The batcher's input. */
 import type { Block } from '../../core/block.ts';
-import { StoppedError } from '../../core/errors.ts';
 import type { Shaper } from '../../core/shaping.ts';
-import type { Clock } from '../../core/time/clock.ts';
 import type { Accounting } from '../accounting.ts';
-import type { MemoryBudget } from '../memory-budget.ts';
 import type { KernelCounts, ShapedChunk } from './shape-chunk.ts';
 
 /** A part of a block for one sink. */
@@ -36,22 +33,4 @@ export interface Intake {
   waits?(elapsedMs: () => number): void;
   /** Called with the milliseconds of the wait. */
   waited(ms: number): void;
-}
-
-/** Resolves once `admits` returns true. When the wait is cancelled, rejects with a `StoppedError` that counts the bytes from `start` on. */
-export async function waitForMemory(
-  { budget, clock }: { readonly budget: MemoryBudget; readonly clock: Clock },
-  intake: Intake,
-  start: number,
-  admits: () => boolean,
-): Promise<void> {
-  const from = clock.monotonic();
-  intake.waits?.(() => clock.monotonic() - from);
-  try {
-    await budget.wait(() => intake.isRereadable(), admits, intake.accounting);
-  } catch (error) {
-    throw error instanceof StoppedError ? new StoppedError(intake.end - start) : error;
-  } finally {
-    intake.waited(clock.monotonic() - from);
-  }
 }

@@ -3,95 +3,83 @@
  * chunk waits for memory or for a script.
  */
 import { MAX_FATE_RUNS } from '../limits.ts';
-import type { Shaped } from '../../core/shaping.ts';
+import type { Block } from '../../core/block.ts';
+import type { Shaped, Shaper } from '../../core/shaping.ts';
 import type { Batch } from '../batch.ts';
+import type { BatchQueue } from '../queue.ts';
 import { ONCE } from '../span.ts';
 import type { Intake } from './intake.ts';
+import type { OpenBatches } from './open-batches.ts';
 import { type ShapedChunk, sumsOf } from './shape-chunk.ts';
 
-/** The batcher's side. */
-export interface ShapedIntakeOptions {
-  /** Asked anew at every step: a reload may change them while a piece waits. */
-  limits(): { readonly maxBytes: number; readonly maxEvents: number };
-  /** The digest of the window's bytes in `[from, to)`. */
-  digestOf(from: number, to: number): string;
-  /** The open batch, or a new one; undefined when the intake has to wait for memory. */
-  openBatch(): Batch | undefined;
-  /** Resolves once `openBatch` may succeed. Rejects with a `StoppedError`. */
-  waitForBatch(position: number): Promise<void>;
-  /** A separate batch for events that fit no slot; waits for memory in the same way. */
-  largeBatch(body: Buffer, position: number): Promise<Batch>;
-  /** Adds the bytes just written to the batch's checksum. */
-  sumBody(batch: Batch, written: number): void;
-  /** Closes the open batch. */
-  close(): void;
-  seal(batch: Batch): void;
-  /** Counts memory of a batch beside its body. */
-  takeMemory(bytes: number): void;
+/** What puts shaped events into batches. */
+interface ShapedTarget {
+  readonly open: OpenBatches;
+  readonly queue: BatchQueue;
+  /** Those that made the events: a reload may replace them while the events wait for memory. */
+  readonly shapes: { digestOf(block: Block, from: number, to: number, shaper: Shaper): string };
+  readonly shaper: Shaper;
 }
 
 export async function takeShaped(
-  options: ShapedIntakeOptions,
+  target: ShapedTarget,
   intake: Intake,
   chunks: Iterable<ShapedChunk> | AsyncIterable<ShapedChunk>,
 ): Promise<void> {
   let { firstEvent } = intake;
   for await (const chunk of chunks) {
-    await placeChunk(options, intake, chunk, firstEvent);
+    await placeChunk(target, intake, chunk, firstEvent);
     firstEvent += chunk.events;
   }
 }
 
-async function placeChunk(
-  options: ShapedIntakeOptions,
-  intake: Intake,
-  chunk: ShapedChunk,
-  firstEvent: number,
-): Promise<void> {
+async function placeChunk(target: ShapedTarget, intake: Intake, chunk: ShapedChunk, firstEvent: number): Promise<void> {
+  const { open, queue } = target;
   const { shaped } = chunk;
   // Of an event of which nothing is left to send, the transform decided.
   const refusal = shaped.sent[0] === 0 ? undefined : intake.block.single?.refusal;
   let from = 0;
   let unreported = { counts: chunk.counts, errors: shaped.errors };
   const add = (batch: Batch, to: number): void => {
-    addEvents(options, intake, chunk, batch, from, to, firstEvent);
+    addEvents(target, intake, chunk, batch, from, to, firstEvent);
     intake.taken(firstEvent + to, unreported.counts, unreported.errors);
     unreported = { counts: { replaced: 0, unknownZones: 0 }, errors: 0 };
     from = to;
   };
   // An event that is not to be sent gets a batch of its own; events taken before it must be committed no later than it.
-  if (refusal !== undefined) options.close();
+  if (refusal !== undefined) open.close(intake);
   do {
     const position = chunk.positionOf(from);
     const base = startOf(shaped, from);
-    const isLarge = refusal !== undefined || isTooLarge(chunk, from, options.limits());
+    const isLarge = refusal !== undefined || isTooLarge(chunk, from, open.limits);
     if (isLarge) {
-      options.close();
-      const batch = await options.largeBatch(Buffer.from(shaped.bytes.subarray(base, shaped.ends[from])), position);
+      open.close(intake);
+      const body = Buffer.from(shaped.bytes.subarray(base, shaped.ends[from]));
+      const batch = await open.takeLarge(intake, body, position);
       add(batch, from + 1);
       batch.refusal = refusal;
-      options.seal(batch);
+      queue.close(batch);
       continue;
     }
     let batch: Batch | undefined;
     // Look the batch up in the turn that fills it: another intake may close it in between.
-    while (!(batch = options.openBatch())) await options.waitForBatch(position);
-    const limits = options.limits();
+    while (!(batch = open.take(intake))) await open.wait(intake, position);
+    const { limits } = open;
     const to = fitting(chunk, from, limits.maxBytes - batch.payload.bytes, limits.maxEvents - batch.events);
     const isFull = to < chunk.events;
     if (to > from || chunk.events === 0) {
       const written = shaped.bytes.copy(batch.payload.body, batch.payload.bytes, base, startOf(shaped, to));
-      options.sumBody(batch, written);
+      open.sum(batch, written);
       add(batch, to);
     }
     const isHeavy = batch.withheld.bytes >= limits.maxBytes || (batch.fates?.runCount ?? 0) >= MAX_FATE_RUNS;
     if (isFull || isHeavy || batch.payload.bytes >= limits.maxBytes || batch.events >= limits.maxEvents)
-      options.close();
+      open.close(intake);
   } while (from < chunk.events);
 }
 
 function addEvents(
-  options: ShapedIntakeOptions,
+  { queue, shapes, shaper }: ShapedTarget,
   { block, accounting }: Intake,
   chunk: ShapedChunk,
   batch: Batch,
@@ -107,9 +95,9 @@ function addEvents(
   const withheld = shaped.withheld
     .filter(({ event }) => event >= from && event < to)
     .map((each) => ({ ...each, event: batch.accepted + each.event - from }));
-  const digest = options.digestOf(start, end) + (shaped.isRepeatable ? '' : ONCE);
+  const digest = shapes.digestOf(block, start, end, shaper) + (shaped.isRepeatable ? '' : ONCE);
   batch.extend(accounting, block, digest, start, end - start, to - from, written, firstEvent + from, { sent, fates });
-  if (withheld.length > 0) options.takeMemory(batch.withheld.add(withheld));
+  if (withheld.length > 0) queue.budget.takeAnyway(batch.withheld.add(withheld));
 }
 
 /** Offset of an event's first byte in the shaped bytes. */
