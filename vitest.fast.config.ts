@@ -4,8 +4,7 @@ import config from './vitest.config.ts';
 
 /** The quick files of rooms whose others start agents, services, browsers or machines, or draw texts for minutes. */
 const QUICK_OF_ROOM: Readonly<Record<string, string>> = {
-  agent:
-    'control explain-page include-config live-tail lost-batch owners replay settlement-saver sink-pipeline status-line stream-view',
+  agent: 'control explain-page include-config live-tail lost-batch owners replay sink-pipeline status-line stream-view',
   bench: 'inputs null-sink',
   cli: 'audit-ranges buffer case-names failed-requests full-disk init-kinds init-secrets init-times offline-tokens preview-syslog query-pages query-range table tap test',
   e2e: 'hostile-files init lost-reader name-change safe-links service-bad-input shaping-bad-input snapshot stdin sync two-sinks',

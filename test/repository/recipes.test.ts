@@ -15,19 +15,19 @@ export const TOYS = {
 } satisfies FunctionTable;
 `,
   [`${TOYS}/sql.ts`]: `/** Toys. */
-import type { Builders } from '../../../service/query/values/call.ts';
+import type { SqlBuilders } from '../../../service/query/values/call.ts';
 import { sql } from '../../../service/query/values/sql.ts';
 import { one } from '../../../service/query/values/value.ts';
 import type { TOYS } from './spec.ts';
 
-export const TOYS_SQL: Builders<typeof TOYS> = { triple: (call) => one('int', sql\`(\${call.int(0)} * 3)\`) };
+export const TOYS_SQL: SqlBuilders<typeof TOYS> = { triple: (call) => one('int', sql\`(\${call.int(0)} * 3)\`) };
 `,
   [`${TOYS}/rows.ts`]: `/** Toys. */
-import type { Builders } from '../../../shaping/rows/call/call.ts';
+import type { RowBuilders } from '../../../shaping/rows/call/call.ts';
 import { ofInt } from '../../../shaping/rows/call/lift.ts';
 import type { TOYS } from './spec.ts';
 
-export const TOYS_ROWS: Builders<typeof TOYS> = { triple: ofInt((value) => value * 3n) };
+export const TOYS_ROWS: RowBuilders<typeof TOYS> = { triple: ofInt((value) => value * 3n) };
 `,
   ['test/language/functions/toys.ts']: `/** What toys give. */
 import type { FunctionCases } from '../function-cases.ts';

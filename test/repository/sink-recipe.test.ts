@@ -10,7 +10,7 @@ const TOY_SINK = {
 import { resolve } from 'node:path';
 import { batchOf, bufferField, sinkFields } from '../../config/common/sink-fields.ts';
 import type { Context } from '../../config/fields/context.ts';
-import { field, type Table, type Values } from '../../config/fields/field.ts';
+import { field, type FieldTable, type FieldValues } from '../../config/fields/field.ts';
 import { anyText, choice } from '../../config/fields/kinds.ts';
 import { commonSinkFields, type SinkType, sinkType } from '../common/sink-type.ts';
 import { createToySink } from './sink.ts';
@@ -22,12 +22,12 @@ const fields = {
   transform: commonSinkFields.transform,
   retry: sinkFields.retry,
   buffer: bufferField('what holds events until the file has them'),
-} satisfies Table;
+} satisfies FieldTable;
 
 export const toySink: SinkType = sinkType({
   fields,
   exampleId: 'box',
-  derive: ({ path, retry, buffer }: Values<typeof fields>, { folder }: Context) => ({
+  derive: ({ path, retry, buffer }: FieldValues<typeof fields>, { folder }: Context) => ({
     path: resolve(folder, path),
     dataset: 'toys',
     compression: 'none',

@@ -7,7 +7,7 @@ const REGISTRY = 'src/sources/registry.ts';
 const TYPE = 'src/sources/toy/toy-type.ts';
 const TOY_SOURCE = {
   [TYPE]: `/** The type \`toy\`: texts of the configuration. */
-import { field, type Table, type Values } from '../../config/fields/field.ts';
+import { field, type FieldTable, type FieldValues } from '../../config/fields/field.ts';
 import { anyText, list } from '../../config/fields/kinds.ts';
 import { type CommonSourceConfig, maxEventBytes } from '../common/source-fields.ts';
 import type { SourceType } from '../common/source-type.ts';
@@ -15,9 +15,9 @@ import type { SourceType } from '../common/source-type.ts';
 const fields = {
   texts: field(list(anyText, { filled: true, example: '[one]' }), { required: true, example: '[one]', doc: 'what it says, each once' }),
   max_event_bytes: maxEventBytes,
-} satisfies Table;
+} satisfies FieldTable;
 
-const derive = (values: Values<typeof fields>) => values;
+const derive = (values: FieldValues<typeof fields>) => values;
 
 export type ToyConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'toy' };
 

@@ -4,7 +4,7 @@ import { copyTree, read, run, types, write } from './tree-copy.ts';
 
 const SHOWN = `import { NO_RATES } from './src/telemetry/rates.ts';
 import { metricsOf } from './src/telemetry/metric-table.ts';
-import { columnsOf, SINK_STATS } from './src/telemetry/stats.ts';
+import { statColumns, SINK_STATS } from './src/telemetry/stats.ts';
 import { statusOf } from './src/telemetry/status.ts';
 import { renderStatus } from './src/cli/agent/status.ts';
 import { renderTop } from './src/cli/top/view.ts';
@@ -17,7 +17,7 @@ const seen = { facts: { toy_files_total: ['Files', 'files'] }, config: { file: '
 const status = statusOf(seen);
 console.log('json', JSON.stringify(status.sinks));
 for (const [name, , samples] of metricsOf({ toy_files_total: ['Files', 'files'] })) if (/parcels|toy/.test(name)) console.log('metric', name, samples(seen)[0]![1]);
-for (const { name, value } of columnsOf(SINK_STATS, status.sinks, 'column')) console.log('column', name, value(status.sinks[0]!));
+for (const { name, value } of statColumns(SINK_STATS, status.sinks, 'column')) console.log('column', name, value(status.sinks[0]!));
 console.log(renderStatus(status, false));
 console.log(renderTop({ status, rates: NO_RATES, view: 'sinks', scroll: 0, columns: 200, rows: 20, colours: false }).lines.join('\\n'));
 `;
