@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { API_TOKEN } from '../support/local-service.ts';
 import { sharedPackages } from '../support/packages.ts';
 import { bootMachine, canBoot, type Machine, neededToBoot } from '../support/systemd-machine.ts';
@@ -14,6 +14,7 @@ const root = join(import.meta.dirname, '..', '..');
 const tailrace = join(root, 'bin', 'tailrace');
 /** Only a machine that hangs reaches it: packing alone takes minutes beside busy programs. */
 const DEADLINE_MS = 600_000;
+const PATIENCE = { withinMs: DEADLINE_MS, everyMs: 250 };
 
 describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { timeout: 2 * DEADLINE_MS }, () => {
   let folder: string;
@@ -26,8 +27,7 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
   const statusText = (): string => machine.must('systemctl show -p StatusText --value tailrace').trim();
   /** How many events the service has whose message contains the text. */
   const stored = (text: string): number => storedEvents(machine, `message contains '${text}'`);
-  const arrives = (text: string): Promise<void> =>
-    until(`"${text}" in the service`, () => stored(text) > 0, { withinMs: DEADLINE_MS, everyMs: 250 });
+  const arrives = (text: string): Promise<void> => until(`"${text}" in the service`, () => stored(text) > 0, PATIENCE);
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tailrace-install-'));
@@ -41,9 +41,7 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
     service = machine.startBeside(
       tailrace,
       ['serve', '--listen', SERVICE, '--data', join(folder, 'service'), '--json'],
-      {
-        TAILRACE_API_TOKEN: API_TOKEN,
-      },
+      { TAILRACE_API_TOKEN: API_TOKEN },
     );
     await new Promise((resolve) => service.stdout!.once('data', resolve));
   }, DEADLINE_MS);
@@ -53,6 +51,10 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
     await machine?.stop();
     rmSync(folder, { recursive: true, force: true });
   }, DEADLINE_MS);
+
+  beforeEach(({ onTestFailed }) => {
+    onTestFailed(() => console.error(machine.run('journalctl -u tailrace -n 60 -o short-monotonic').out));
+  });
 
   test('installs, starts, ships nothing without a token, and says so', async () => {
     machine.copyIn(deb, '/srv/tailrace.deb');
@@ -69,10 +71,7 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
       `install -m 600 /dev/null /etc/tailrace/token; echo ${API_TOKEN} >/etc/tailrace/token; systemctl restart tailrace`,
     );
     await arrives('status installed base');
-    await until('the status line', () => statusText().includes('store delivers'), {
-      withinMs: DEADLINE_MS,
-      everyMs: 250,
-    });
+    await until('the status line', () => statusText().includes('store delivers'), PATIENCE);
   });
 
   test('a reload keeps the process and takes the changed file into force', async () => {
@@ -134,7 +133,7 @@ chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shap
 
   test('a hung process is ended by the watchdog and started again', async () => {
     machine.must(
-      'mkdir -p /etc/systemd/system/tailrace.service.d; printf "[Service]\\nWatchdogSec=3s\\nTimeoutAbortSec=1s\\n" >/etc/systemd/system/tailrace.service.d/test.conf',
+      'mkdir -p /etc/systemd/system/tailrace.service.d; printf "[Service]\\nWatchdogSec=10s\\nTimeoutAbortSec=1s\\n" >/etc/systemd/system/tailrace.service.d/test.conf',
     );
     machine.must('systemctl daemon-reload; systemctl restart tailrace');
     const before = mainPid();
@@ -149,19 +148,15 @@ chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shap
     machine.must(
       `sed -i 's#127.0.0.1:4100#127.0.0.1:4199#' /etc/tailrace/tailrace.yaml; systemctl reload tailrace; echo 'line while away' >>/var/log/added/a.txt`,
     );
-    await until('the status names the failure', () => /store retries/.test(statusText()), {
-      withinMs: DEADLINE_MS,
-      everyMs: 250,
-    });
+    await until('the status names the failure', () => /store retries/.test(statusText()), PATIENCE);
     const beats = (): number => Number(machine.must('systemctl show -p WatchdogTimestampMonotonic --value tailrace'));
     const first = beats();
-    await until('more than a watchdog period went by', () => beats() > first + 4_000_000, {
-      withinMs: DEADLINE_MS,
-      everyMs: 250,
-    });
+    await until('more than a watchdog period went by', () => beats() > first + 11_000_000, PATIENCE);
     expect(mainPid()).toBe(before);
     machine.must('cp /srv/good.yaml /etc/tailrace/tailrace.yaml; systemctl reload tailrace');
     await arrives('line while away');
+    // The agent's own watchdog from here on: a short one ends it when the machine is busy.
+    machine.must('rm -r /etc/systemd/system/tailrace.service.d; systemctl daemon-reload');
   });
 
   test('socket units hand their sockets over', async () => {
@@ -178,15 +173,23 @@ chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shap
 
   test('a restart of the unit loses nothing of what comes over socket units meanwhile', async () => {
     const before = mainPid();
-    const send = (way: string): string =>
-      `for i in $(seq 1 40); do logger --${way} --server 127.0.0.1 --port 514 "${way} over a restart $i"; sleep 0.05; done`;
-    machine.must(`(${send('udp')}) & (${send('tcp')}) & systemctl restart tailrace; wait`);
+    const logger = (way: string): string => `logger --${way} --server 127.0.0.1 --port 514 "${way} over a restart $i"`;
+    // Between its connection and its message, a sender on a busy machine may wait for a processor.
+    const slow = 'exec 3>/dev/tcp/127.0.0.1/514; sleep 0.03; echo "<13>slow over a restart $i" >&3; exec 3>&-';
+    const loops = [logger('udp'), logger('tcp'), slow].map(
+      (send) => `for i in $(seq 1 40); do ${send}; sleep 0.05; done &`,
+    );
+    machine.must(
+      `cat >/srv/send.sh <<'END'\n${loops.join('\n')}\nsystemctl restart tailrace; wait\nEND\nbash /srv/send.sh`,
+    );
     expect(mainPid()).not.toBe(before);
-    await until('all of it in the service', () => stored('over a restart') >= 80, {
-      withinMs: DEADLINE_MS,
-      everyMs: 250,
-    });
-    expect(stored('over a restart')).toBe(80);
+    const counts = (): number[] => ['udp', 'tcp', 'slow'].map((way) => stored(`${way} over a restart`));
+    await until(
+      'all of it in the service',
+      () => counts().every((count) => count >= 40) || counts().join(' '),
+      PATIENCE,
+    );
+    expect(counts()).toEqual([40, 40, 40]);
   });
 
   test('an instance of the template runs beside the first, with state and token of its own', async () => {
@@ -270,10 +273,7 @@ install -m 600 /etc/tailrace/token /etc/tailrace/other.token; mkdir -p /var/log/
     await until(
       'the log names the remedy',
       () => /install that version again/.test(machine.must('journalctl -u tailrace -o cat')),
-      {
-        withinMs: DEADLINE_MS,
-        everyMs: 250,
-      },
+      PATIENCE,
     );
     machine.must('systemctl stop tailrace; cmp /srv/newer.db /var/lib/tailrace/state.db');
     machine.must(
@@ -296,11 +296,11 @@ install -m 600 /etc/tailrace/token /etc/tailrace/other.token; mkdir -p /var/log/
       );
       return saysFull();
     };
-    await until('the disk is full', fills, { withinMs: DEADLINE_MS, everyMs: 250 });
+    await until('the disk is full', fills, PATIENCE);
     const before = mainPid();
     machine.must(`echo 'line on a full disk' >>/var/log/added/a.txt; dpkg -i /srv/next.deb`);
     expect(mainPid()).not.toBe(before);
-    await until('the new version says that it is full', fills, { withinMs: DEADLINE_MS, everyMs: 250 });
+    await until('the new version says that it is full', fills, PATIENCE);
     expect(machine.must('journalctl -u tailrace -o cat')).toContain(
       'cannot save the positions of a batch, so it is not sent yet; free space',
     );

@@ -8,7 +8,7 @@ import type { SyslogConfig } from './syslog-type.ts';
 import type { Region } from '../../core/block.ts';
 import { TailraceError, codeOf, messageOf } from '../../core/errors.ts';
 import { LogLimit } from '../../core/log.ts';
-import { SYSLOG_NOTICE_MS, SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from './limits.ts';
+import { SYSLOG_LINGER_MS, SYSLOG_NOTICE_MS, SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from './limits.ts';
 import { countLost, newStats, type Source, type SourceContext } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { Cursor } from './intake/collector.ts';
@@ -198,8 +198,7 @@ export function createSyslogSource(
   }
 
   /** Runs the event loop until a turn reads nothing new, or the time is up. */
-  async function takeReceived(): Promise<void> {
-    const deadline = clock.monotonic() + SYSLOG_STOP_MS;
+  async function takeReceived(deadline: number): Promise<void> {
     for (let before = -1; reads !== before && clock.monotonic() < deadline;) {
       before = reads;
       // Two turns: the first may have begun before the sockets were asked.
@@ -208,10 +207,11 @@ export function createSyslogSource(
   }
 
   async function stop(): Promise<void> {
-    await takeReceived();
+    const deadline = clock.monotonic() + SYSLOG_STOP_MS;
+    await takeReceived(deadline);
     const closed = closeListeners();
-    handshakes.close();
-    await connections.close();
+    await handshakes.close();
+    await connections.close(Math.max(SYSLOG_LINGER_MS, deadline - clock.monotonic()));
     await closed;
     await collector.idle();
     if (stats.lostBytes > 0)

@@ -1,13 +1,20 @@
 /**
  * One connection of a stream socket, plain or TLS. Promises: stops reading while bytes wait for the window, or its unfinished message for
- * room; reads little at once from a sender that brings little; takes every received byte, also when the connection breaks or is closed.
+ * room; reads little at once from a sender that brings little; takes every received byte, also when the connection breaks or is closed;
+ * closes gently, as a sender may be writing just then.
  */
 import type { Socket } from 'node:net';
 import type { Region } from '../../../core/block.ts';
 import type { Flow, Reader } from '../intake/flow.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { MessageStream } from './message-stream.ts';
-import { SYSLOG_SMALL_READ_BYTES, SYSLOG_SMALL_READS } from '../limits.ts';
+import {
+  SYSLOG_LINGER_MS,
+  SYSLOG_SMALL_READ_BYTES,
+  SYSLOG_SMALL_READS,
+  SYSLOG_SILENT_LINGERS,
+  SYSLOG_STOP_MS,
+} from '../limits.ts';
 import { moveToSharedRead } from './shared-read.ts';
 import type { Holder, Unfinished } from './unfinished.ts';
 
@@ -40,8 +47,11 @@ export interface Connection {
   readonly holder: Holder;
   /** Resolves, to the error that broke it if one did, once every message was taken; rejects when they could not be. */
   readonly done: Promise<Error | undefined>;
-  /** Stops reading from the sender; bytes received so far are still taken. */
-  close(): void;
+  /**
+   * Ends our side, so that the sender goes elsewhere, and reads on until it ends its own or falls silent, `forMs` at most (0: it takes only
+   * what was read). Idempotent.
+   */
+  close(forMs?: number): void;
 }
 
 export function serveConnection(options: ConnectionOptions): Connection {
@@ -61,6 +71,7 @@ export function serveConnection(options: ConnectionOptions): Connection {
   let readAtMs = clock.monotonic();
   let isPaused = false;
   let isEnded = false;
+  let lingering: NodeJS.Timeout | undefined;
 
   const reader: Reader = {
     get isWaiting() {
@@ -159,6 +170,7 @@ export function serveConnection(options: ConnectionOptions): Connection {
 
   function settle(how: () => void): void {
     isDone = true;
+    clearInterval(lingering);
     leaveLarge();
     unfinished.remove(holder);
     flow.remove(reader);
@@ -173,12 +185,34 @@ export function serveConnection(options: ConnectionOptions): Connection {
     }
   }
 
+  function linger(forMs: number): void {
+    let looks = Math.floor(forMs / SYSLOG_LINGER_MS);
+    let silent = 0;
+    let seen = reads;
+    lingering = setInterval(() => {
+      const isSilent = seen === reads && !isPaused && !isHeldBack;
+      silent = isSilent ? silent + 1 : 0;
+      seen = reads;
+      looks -= 1;
+      // Who has just connected is about to write.
+      if (looks <= 0 || silent >= (reads === 0 ? SYSLOG_SILENT_LINGERS : 1)) leave();
+    }, SYSLOG_LINGER_MS);
+  }
+
+  function leave(): void {
+    clearInterval(lingering);
+    // Bytes that the stream has already buffered arrive as `data`.
+    if (shared === undefined) socket.read();
+    socket.destroy();
+  }
+
   if (shared === undefined) socket.on('data', takeChunk);
   socket.on('error', (error) => {
     broken = error;
   });
   socket.on('close', () => {
     isEnded = true;
+    clearInterval(lingering);
     finish();
   });
   flow.add(reader);
@@ -197,10 +231,11 @@ export function serveConnection(options: ConnectionOptions): Connection {
       return isPaused || isHeldBack || isEnded || messages.sinceMs !== undefined ? undefined : readAtMs;
     },
     done: done.promise,
-    close() {
-      // Bytes that the stream has already buffered arrive as `data`.
-      if (shared === undefined) socket.read();
-      socket.destroy();
+    close(forMs = SYSLOG_STOP_MS) {
+      if (forMs === 0) return leave();
+      if (lingering !== undefined || isEnded) return;
+      socket.end();
+      linger(forMs);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The connections that a source serves: their parts, and which of their streams can be forgotten. Promises: `close` takes all received
- * bytes.
+ * The connections that a source serves: their parts, and which of their streams can be forgotten. Promises: `close` takes all that was
+ * received, and what senders write before they see it.
  */
 import type { Socket } from 'node:net';
 import type { Region } from '../../../core/block.ts';
@@ -87,7 +87,8 @@ export class Connections {
         longest = connection;
     if (longest === undefined || reception.clock.monotonic() - longest.idleSinceMs! < SYSLOG_IDLE_MS) return false;
     this.#closing.add(longest);
-    longest.close();
+    // Descriptors are bounded: this one is needed now.
+    longest.close(0);
     stats.connections.closedIdle += 1;
     return true;
   }
@@ -141,11 +142,11 @@ export class Connections {
     if (closed > 0) log.debug({ source, closed }, 'closed idle syslog connections');
   }
 
-  /** Closes all; resolves once everything that was received is taken. */
-  async close(): Promise<void> {
+  /** Closes all within `forMs`; resolves once everything that was received is taken. */
+  async close(forMs: number): Promise<void> {
     clearInterval(this.#idleTimer);
     const open = [...this.#open];
-    for (const connection of open) connection.close();
+    for (const connection of open) connection.close(forMs);
     await Promise.allSettled(open.map(({ done }) => done));
   }
 

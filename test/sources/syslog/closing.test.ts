@@ -1,0 +1,128 @@
+/** What senders write while their connection is being closed: syslog has no acknowledgement, so they cannot send it again. */
+import { once } from 'node:events';
+import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { InternetAddress, ListenAddress } from '../../../src/config/fields/kinds-listen.ts';
+import type { SyslogConfig } from '../../../src/sources/syslog/syslog-type.ts';
+import { type Certificate, hasOpenssl, makeAuthority, makeCertificate } from '../../support/certificates.ts';
+import { suiteFolder } from '../../support/temp-tree.ts';
+import { messages, patience, start, tcp } from './started.ts';
+
+const folder = suiteFolder();
+const unix: ListenAddress = { protocol: 'unix', path: join(folder, 'closing.sock') };
+const tls: InternetAddress = { protocol: 'tls', host: '127.0.0.1', port: 0 };
+const HEADER = 'PROXY TCP4 192.0.2.9 203.0.113.5 4711 601\r\n';
+const LINE = '<13>late\n';
+
+let server: Certificate | undefined;
+beforeAll(() => {
+  if (hasOpenssl)
+    server = makeCertificate(folder, 'server', makeAuthority(folder, 'authority'), { names: 'DNS:localhost' });
+});
+
+/** Resolves once nobody listens there any more. */
+async function isClosed(to: NetConnectOpts): Promise<void> {
+  for (;;) {
+    const socket = connect(to);
+    const isRefused = await Promise.race([
+      once(socket, 'connect').then(() => false),
+      once(socket, 'error').then(() => true),
+    ]).catch(() => true);
+    socket.destroy();
+    if (isRefused) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+interface Way {
+  readonly changes: () => Partial<SyslogConfig>;
+  /** What is sent, and taken, before the stop. */
+  readonly before?: string;
+  readonly late: string;
+  readonly isSecure?: boolean;
+}
+
+const ways: Record<string, Way> = {
+  'that has just connected': { changes: () => ({ listen: [tcp] }), late: LINE },
+  'that has sent before': { changes: () => ({ listen: [tcp] }), before: '<13>early\n', late: LINE },
+  'that is in the middle of a message': {
+    changes: () => ({ listen: [tcp] }),
+    before: '<13>early\n<13>la',
+    late: 'te\n',
+  },
+  'of a unix socket': { changes: () => ({ listen: [unix] }), late: LINE },
+  'whose PROXY header is still to come': {
+    changes: () => ({ listen: [tcp], proxyProtocol: true }),
+    late: HEADER + LINE,
+  },
+  'whose PROXY header is half there': {
+    changes: () => ({ listen: [tcp], proxyProtocol: true }),
+    before: HEADER.slice(0, 9),
+    late: HEADER.slice(9) + LINE,
+  },
+};
+
+async function dial(to: NetConnectOpts): Promise<Socket> {
+  const socket = connect({ ...to, allowHalfOpen: true }).on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return socket.resume();
+}
+
+describe('a stop takes what is written meanwhile by a sender', () => {
+  test.each(Object.entries(ways))('%s', async (_name, { changes, before, late }) => {
+    const { source, context } = await start(changes());
+    const [address] = source.addresses();
+    const to =
+      address!.protocol === 'unix'
+        ? { path: address!.path }
+        : { port: (address as InternetAddress).port, host: '127.0.0.1' };
+    const socket = await dial(to);
+    if (before !== undefined) await new Promise((resolve) => socket.write(before, resolve));
+    // The sender's connection is taken from the queue before those of the next ones are.
+    await dial(to);
+    if (before?.includes('\n')) await context.lane.until((lane) => lane.count > 0);
+    const stopped = source.stop();
+    await isClosed(to);
+    socket.end(late);
+    await stopped;
+    expect(messages(context)).toEqual(before?.includes('\n') ? ['early', 'late'] : ['late']);
+  });
+
+  test.skipIf(!hasOpenssl).each(['before', 'after'])('whose TLS handshake ends %s it', async (when) => {
+    const files = {
+      cert: server!.cert,
+      key: server!.key,
+      ca: undefined,
+      requireClientCert: false,
+      maxVersion: '1.2' as const,
+    };
+    const { source, context } = await start({ listen: [tls], tls: files });
+    const to = { port: (source.addresses()[0] as InternetAddress).port, host: '127.0.0.1' };
+    const raw = await dial(to);
+    const secure = (): Socket => connectTls({ socket: raw, rejectUnauthorized: false }).on('error', () => {});
+    let socket = when === 'before' ? secure() : undefined;
+    if (socket) {
+      await once(socket, 'secureConnect');
+      await expect.poll(() => source.stats.files['open'], patience).toBe(1);
+    } else await dial(to);
+    const stopped = source.stop();
+    await isClosed(to);
+    socket ??= secure();
+    socket.end(LINE);
+    await stopped;
+    expect(messages(context)).toEqual(['late']);
+  });
+});
+
+test('a connection that is closed as idle takes what its sender writes until it sees that', async () => {
+  const { context, tcpPort } = await start({ idleTimeoutMs: 100 });
+  const socket = await dial({ port: tcpPort, host: '127.0.0.1' });
+  socket.write('<13>early\n');
+  await once(socket, 'end');
+  socket.end(LINE);
+  await context.lane.until((lane) => lane.count === 2);
+  expect(messages(context)).toEqual(['early', 'late']);
+});
