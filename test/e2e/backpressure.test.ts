@@ -158,7 +158,7 @@ test.for(CASES)('a service that %s slows %s down, within a bounded memory', asyn
   const live = {
     pipe: '{type: stdin}',
     tcp: `{type: syslog, listen: ["tcp://127.0.0.1:${tcpPort}"]}`,
-    udp: `{type: syslog, listen: ["udp://127.0.0.1:${udpPort}"]}`,
+    udp: `{type: syslog, listen: ["udp://127.0.0.1:${udpPort}"], receive_buffer: 256KiB}`,
   };
   const config = configure(site, {
     top: 'shutdown_timeout: 4s',

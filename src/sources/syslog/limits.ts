@@ -47,7 +47,7 @@ export const SYSLOG_KERNEL_BYTES = 5 * 1024 * 1024;
 export const MAX_SYSLOG_WAITING_READERS = 64;
 /** The least net.core.rmem_max for the documented rates. */
 export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
-/** Time for a stopping listener, or a connection that is closed, to read what was sent; usually milliseconds. */
+/** Time for a stopping listener, or a connection that is closed, to read bytes that were sent; usually milliseconds. */
 export const SYSLOG_STOP_MS = 5_000;
 /** A connection whose end we have announced is read until it is silent so long, or so many times longer if it has brought nothing yet. */
 export const SYSLOG_LINGER_MS = 250;

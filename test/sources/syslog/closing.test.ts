@@ -38,7 +38,7 @@ async function isClosed(to: NetConnectOpts): Promise<void> {
 
 interface Way {
   readonly changes: () => Partial<SyslogConfig>;
-  /** What is sent, and taken, before the stop. */
+  /** Sent, and taken, before the stop. */
   readonly before?: string;
   readonly late: string;
   readonly isSecure?: boolean;
@@ -71,7 +71,7 @@ async function dial(to: NetConnectOpts): Promise<Socket> {
   return socket.resume();
 }
 
-describe('a stop takes what is written meanwhile by a sender', () => {
+describe('a stop takes late messages of a sender', () => {
   test.each(Object.entries(ways))('%s', async (_name, { changes, before, late }) => {
     const { source, context } = await start(changes());
     const [address] = source.addresses();

@@ -49,7 +49,7 @@ export interface Connection {
   readonly done: Promise<Error | undefined>;
   /**
    * Ends our side, so that the sender goes elsewhere, and reads on until it ends its own or falls silent, `forMs` at most (0: it takes only
-   * what was read). Idempotent.
+   * bytes read so far). Idempotent.
    */
   close(forMs?: number): void;
 }
