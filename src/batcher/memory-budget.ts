@@ -36,7 +36,7 @@ export class MemoryBudget {
   /** The reserve while a batch has it; its bytes are not counted against the budget. */
   #lent: { readonly slot: Region; readonly bytes: number } | undefined;
   /** Takes slots that are used no more. */
-  readonly #retire: (slot: Region) => void;
+  readonly #owner: { release(slot: Region): void } | undefined;
   readonly #waiters: Waiter[] = [];
   #usedBytes = 0;
   #closed: 'open' | 'rereadable' | 'all' = 'open';
@@ -46,12 +46,12 @@ export class MemoryBudget {
     slotBytes: number,
     slots: readonly Region[],
     reserve?: Region,
-    retire: (slot: Region) => void = () => {},
+    owner?: { release(slot: Region): void },
   ) {
     this.#division = { budgetBytes, slotBytes, slots, reserve };
     this.#slots = new Set(slots);
     this.#free = [...slots];
-    this.#retire = retire;
+    this.#owner = owner;
   }
 
   get division(): MemoryDivision {
@@ -73,8 +73,8 @@ export class MemoryBudget {
     this.#division = next;
     this.#slots = new Set(next.slots);
     this.#free = next.slots.filter((slot) => free.has(slot) || !before.has(slot));
-    for (const slot of free) if (!this.#slots.has(slot)) this.#retire(slot);
-    if (reserve && reserve !== next.reserve && !this.isReserve(reserve)) this.#retire(reserve);
+    for (const slot of free) if (!this.#slots.has(slot)) this.#owner?.release(slot);
+    if (reserve && reserve !== next.reserve && !this.isReserve(reserve)) this.#owner?.release(reserve);
     this.wake();
   }
 
@@ -133,7 +133,7 @@ export class MemoryBudget {
     if (this.isReserve(slot)) this.#lent = undefined;
     else this.#usedBytes -= bytes;
     if (slot && this.#slots.has(slot)) this.#free.push(slot);
-    else if (slot && slot !== this.#division.reserve) this.#retire(slot);
+    else if (slot && slot !== this.#division.reserve) this.#owner?.release(slot);
     this.wake();
   }
 

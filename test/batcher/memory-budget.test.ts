@@ -87,7 +87,7 @@ test('memory budget divided anew takes slots in use back when they are released,
   const retired: Region[] = [];
   const old = [slot(0), slot(1), slot(2)];
   const [reserve, nextReserve] = [slot(9), slot(8)];
-  const budget = new MemoryBudget(30, 10, old, reserve, (region) => retired.push(region));
+  const budget = new MemoryBudget(30, 10, old, reserve, { release: (region) => retired.push(region) });
   const [one, two] = [budget.takeSlot(), budget.takeSlot()];
   budget.takeReserve();
   const large = (at: number): Region => ({ at, bytes: Buffer.alloc(20) });
@@ -109,7 +109,7 @@ test('memory budget divided anew takes slots in use back when they are released,
 test('memory budget that shrinks keeps slots of the same size, lets nobody in beyond it, and wakes those who fit when it grows', async () => {
   const retired: Region[] = [];
   const all = [slot(0), slot(1), slot(2), slot(3)];
-  const budget = new MemoryBudget(40, 10, all, slot(9), (region) => retired.push(region));
+  const budget = new MemoryBudget(40, 10, all, slot(9), { release: (region) => retired.push(region) });
   const taken = [budget.takeSlot(), budget.takeSlot(), budget.takeSlot()];
   const { reserve } = budget.division;
   budget.divide({ budgetBytes: 20, slotBytes: 10, slots: all.slice(0, 2), reserve });

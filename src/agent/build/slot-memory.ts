@@ -19,7 +19,7 @@ export class SlotMemory {
   constructor(kernel: Kernel, { slotBytes, slots }: Division) {
     this.#kernel = kernel;
     const [reserve, ...all] = this.#reserve(slotBytes, slots + 1);
-    this.budget = new MemoryBudget(slots * slotBytes, slotBytes, all, reserve, (slot) => kernel.release(slot));
+    this.budget = new MemoryBudget(slots * slotBytes, slotBytes, all, reserve, kernel);
   }
 
   /** Reserves what the division needs beside what there is. Throws `TailraceError` `E_KERNEL_MEMORY`, with nothing reserved. */
