@@ -22,7 +22,7 @@ import { fixedPartsOf } from './scan/glob.ts';
 import { guard } from './scan/guarded.ts';
 import { Links } from './scan/links.ts';
 import { Refusals } from './scan/refusals.ts';
-import { Generations } from './act/generations.ts';
+import { Renewal } from './act/renewal.ts';
 import { KnownContent } from './compressed/known-content.ts';
 import { UnreadCompressed } from './compressed/unread-compressed.ts';
 import { Notices } from './scan/notices.ts';
@@ -101,15 +101,15 @@ export function createFileSource(
     ...{ source, streams, stats: counters, clock, notices, knownFiles, descriptors, rescue },
     ...{ maxDeletedBytes, partialTimeoutMs, groupTimeoutMs, onUnfound },
   });
-  const generations = new Generations({ ...following, maintenance });
-  const copies = new Copies({ ...following, maintenance, generations });
-  const tracker = new Tracker({ ...following, maintenance, generations, copies, ignoreOlderMs, stableInodes });
+  const renewal = new Renewal({ ...following, maintenance });
+  const copies = new Copies({ ...following, maintenance, renewal });
+  const tracker = new Tracker({ ...following, maintenance, renewal, copies, ignoreOlderMs, stableInodes });
   const makeLines = (): Lines =>
     createLines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
   const lines = makeLines();
   const turns = new SerialQueue();
   const lineEnds = new LineEnds({ ...common, knownFiles, compressed: () => compressedFiles.ends() });
-  const reading = { ...following, generations, copies, groupTimeoutMs, lineEnds };
+  const reading = { ...following, renewal, copies, groupTimeoutMs, lineEnds };
   const reader = new Reader({ ...reading, lines, lane, turns });
   const rescuer = rescue && new Reader({ ...reading, lines: makeLines(), lane: rescue.lane, turns: new SerialQueue() });
   const spanReader = new SpanReader({ lines, fileSystem, knownFiles, turns });
@@ -186,7 +186,6 @@ export function createFileSource(
     if (isSkipping)
       skipPresent(found, {
         ...following,
-        generations,
         copies,
         maxEventBytes: config.maxEventBytes,
         encoding: shaping.encoding,

@@ -1,8 +1,11 @@
 /** Acts on what `decide` decided about a file: at a start, in a scan, and between two scans. `Copies` acts on copies. */
-import { countLost } from '../../../core/source.ts';
+import { countLost, type Losing } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import type { KnownChange } from '../known/change.ts';
 import { isEmpty } from '../known/content.ts';
+import type { Maintenance } from '../known/maintenance.ts';
+import type { NulGaps } from '../known/nul-gap.ts';
+import type { StreamIdentities } from '../known/stream-identities.ts';
 import {
   type FileLocation,
   isBehind,
@@ -16,16 +19,22 @@ import {
 } from '../known/tracked-file.ts';
 import { type FileStat, inodeKey, isSameFile, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
-import { LOWER_BOUND } from '../scan/notices.ts';
+import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { Copies } from './copies.ts';
-import type { Generations, GenerationsOptions } from './generations.ts';
+import { follow, followAside, type FollowOptions } from './follow.ts';
 import type { MissedRotations } from './missed-rotations.ts';
+import type { Renewal } from './renewal.ts';
 import type { Decision, KnownDecision, NewFile, SavedFile } from '../decide/decide.ts';
+import { type ContentOptions, lookAtContent } from '../observe/observe-file.ts';
 import { lastLocationOf } from '../observe/saved-files.ts';
 
-export interface ChangeHandlerOptions extends GenerationsOptions {
+export interface ChangeHandlerOptions extends Losing, FollowOptions, ContentOptions {
   readonly streams: StreamStore;
-  readonly generations: Generations;
+  readonly notices: Notices;
+  readonly identities: StreamIdentities;
+  readonly gaps: NulGaps;
+  readonly maintenance: Maintenance;
+  readonly renewal: Renewal;
   readonly copies: Copies;
   readonly missed: MissedRotations;
 }
@@ -60,7 +69,7 @@ export class ChangeHandler {
 
   /** Goes on with the stream of an earlier process. Nothing is given up while its content cannot be compared: the first turn does so. */
   resume({ kind, record, found }: SavedFile): void {
-    const { generations, finder, knownFiles, identities, clock, shapeOf } = this.#options;
+    const { finder, knownFiles, chain, identities, clock, shapeOf } = this.#options;
     const now = clock.monotonic();
     const isLost = kind === 'gone' || kind === 'replaced';
     const { path, stat } = isLost
@@ -81,7 +90,8 @@ export class ChangeHandler {
     }
     if (isLost && record.identity && record.resumeAt > 0)
       knownFiles.readBefore.set(inodeKey(record.identity), record.resumeAt);
-    generations.add(file);
+    knownFiles.add(file);
+    chain.add(file);
     const { identity } = file.stream;
     const isMoved = inodeKey(identity) !== inodeKey(stat) || (identity.path ?? record.path) !== path;
     if (!isLost && found && isMoved) identities.save(file);
@@ -115,7 +125,7 @@ export class ChangeHandler {
   }
 
   #follow({ found, of }: NewFile): void {
-    const { generations, knownFiles, missed, notices } = this.#options;
+    const { knownFiles, missed, notices } = this.#options;
     // Acting on an earlier decision may have taken it up, as a copy of the file that had its inode, too.
     if (knownFiles.in(found.stat)) return;
     if (of) {
@@ -125,19 +135,19 @@ export class ChangeHandler {
         { path, file: of.firstPath, size: stat.size },
         'file was made and rotated unseen, reading it',
       );
-      return this.#see(generations.trackAside(path, stat, of), stat, 'aside');
+      return this.#see(followAside(this.#options, found, of), stat, 'aside');
     }
     // The first scan logs how many there are.
     const isExpected = knownFiles.scan === 1 || missed.has(found.path);
     if (isExpected) notices.event('debug', { path: found.path, size: found.stat.size }, 'new file');
-    const file = generations.track(found);
+    const file = follow(this.#options, found);
     file.isNews = !isExpected;
     this.#see(file, found.stat, 'matched');
   }
 
   /** The file is there, or its descriptor says so: enqueues it when it changed, and has it open before it can vanish. */
   #see(file: TrackedFile, stat: FileStat, place: FileLocation): void {
-    const { generations, knownFiles, descriptors, gaps, copies, clock } = this.#options;
+    const { renewal, knownFiles, descriptors, gaps, copies, clock } = this.#options;
     const { disk } = file;
     disk.scan = knownFiles.scan;
     if (disk.place !== place) {
@@ -159,7 +169,7 @@ export class ChangeHandler {
       file.size = Math.max(file.size, stat.size);
       return;
     }
-    const current = generations.current(file);
+    const current = renewal.noteLook(file, lookAtContent(file, this.#options));
     // What is in the file may be known for a copy already.
     if (current !== file) copies.settle();
     // While it is closed, it may hold other content; the reader's turn compares it.

@@ -6,21 +6,25 @@ import { chooseShort, decideCopy, orderCopies } from '../decide/copies.ts';
 import { decideFile } from '../decide/decide.ts';
 import { addOriginal, basesOf, type CopyCandidate, isNamedAfter } from '../known/copy-candidate.ts';
 import type { CopyChange } from '../known/change.ts';
+import type { Maintenance } from '../known/maintenance.ts';
 import { isDetached, isUnread, type TrackedFile } from '../known/tracked-file.ts';
 import { FORGET_AFTER_MS, MAX_ORIGINALS, MAX_ROUNDS } from '../limits.ts';
-import type { CopyEnd, CopyObservation } from '../observe/copy-matcher.ts';
+import type { CopyEnd, CopyMatcher, CopyObservation } from '../observe/copy-matcher.ts';
 import { observeHolder } from '../observe/observe-file.ts';
 import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { statIfAt } from '../scan/locate.ts';
 import { FolderNames, rotatedFrom } from '../scan/rotated-names.ts';
-import { moveInto, noteRead, takeUp } from './copy-outcomes.ts';
-import type { Generations, GenerationsOptions } from './generations.ts';
+import { type CopyOutcomeOptions, moveInto, noteRead, takeUp } from './copy-outcomes.ts';
+import { followAside, type FollowOptions } from './follow.ts';
+import type { Renewal } from './renewal.ts';
 
-export interface CopiesOptions extends GenerationsOptions {
+export interface CopiesOptions extends CopyOutcomeOptions, FollowOptions {
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
-  readonly generations: Generations;
+  readonly matcher: CopyMatcher;
+  readonly maintenance: Maintenance;
+  readonly renewal: Renewal;
 }
 
 export class Copies {
@@ -155,10 +159,10 @@ export class Copies {
 
   /** Decides about the candidate beside this original, which is renewed where it was truncated. */
   #decideBy({ facts, look }: CopyObservation, file: TrackedFile, original: TrackedFile): CopyChange {
-    const { generations, matcher } = this.#options;
+    const { renewal, matcher } = this.#options;
     const change = decideCopy(facts);
-    if (change === 'original truncated') generations.noteLook(original, { kind: 'changed' }, true);
-    else if (look) generations.noteLook(original, look);
+    if (change === 'original truncated') renewal.noteLook(original, { kind: 'changed' }, true);
+    else if (look) renewal.noteLook(original, look);
     if (change !== 'original changed' || isDetached(original) || original.disk.failure) return change;
     // The end of its turn is not waited for.
     const { facts: now } = matcher.observeOriginal(file, original, facts.isSettled, true);
@@ -209,7 +213,7 @@ export class Copies {
 
   /** Makes a found file a copy candidate of the stream and of all others, unless it is known. Throws system errors. */
   #consider(found: FoundFile, generation: TrackedFile): void {
-    const { generations, knownFiles, fileSystem, descriptors, clock } = this.#options;
+    const { knownFiles, fileSystem, descriptors, clock } = this.#options;
     let known = knownFiles.in(found.stat);
     if (known) {
       const { facts, trouble } = observeHolder(known, found, fileSystem);
@@ -223,7 +227,7 @@ export class Copies {
       }
     }
     if (known?.stream.id !== undefined) return;
-    const file = known ?? generations.trackAside(found.path, found.stat, generation.stream);
+    const file = known ?? followAside(this.#options, found, generation.stream);
     const entry = knownFiles.candidates.get(file);
     if (entry) return addOriginal(entry, generation, file.size);
     // The stream may have another copy by now.

@@ -1,18 +1,30 @@
 /** Acts on decided copy candidates: a stream is read on in its copy, all of a copy was read already, or it is a file of its own. */
-import { countLost } from '../../../core/source.ts';
+import { countLost, type Losing } from '../../../core/source.ts';
 import { decideNoCopy } from '../decide/copies.ts';
+import type { KnownFiles } from '../known/known-files.ts';
 import { tailBefore } from '../known/nul-runs.ts';
+import type { OpenFiles } from '../known/open-files.ts';
+import type { StreamIdentities } from '../known/stream-identities.ts';
 import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
 import type { CopyEnd } from '../observe/copy-matcher.ts';
-import type { FileStat } from '../scan/file-system.ts';
-import { LOWER_BOUND } from '../scan/notices.ts';
+import type { FileStat, FileSystem } from '../scan/file-system.ts';
+import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import { isRotatedFrom } from '../scan/rotated-names.ts';
-import type { GenerationsOptions as Options } from './generations.ts';
+import type { Finder } from '../scan/finder.ts';
+
+export interface CopyOutcomeOptions extends Losing {
+  readonly fileSystem: FileSystem;
+  readonly notices: Notices;
+  readonly knownFiles: KnownFiles;
+  readonly descriptors: OpenFiles;
+  readonly identities: StreamIdentities;
+  readonly finder: Finder;
+}
 
 /** The stream is read on in its copy. Seen bytes that the copy lacks are lost, unless they were read. */
 export function moveInto(
-  options: Options,
+  options: CopyOutcomeOptions,
   generation: TrackedFile,
   copy: TrackedFile,
   stat: FileStat,
@@ -46,7 +58,11 @@ export function moveInto(
 }
 
 /** Marks all of the copy as read, in a stream of its own so that a restart knows it, too. Throws system errors: it is then undecided as before. */
-export function noteRead({ fileSystem, notices, identities }: Options, copy: TrackedFile, { size }: FileStat): void {
+export function noteRead(
+  { fileSystem, notices, identities }: CopyOutcomeOptions,
+  copy: TrackedFile,
+  { size }: FileStat,
+): void {
   notices.event('debug', { path: copy.disk.path, size }, 'file is a copy of what was read');
   copy.stream.beginAt(size, tailBefore(fileSystem, copy.disk.fd!, size));
   copy.size = size;
@@ -55,7 +71,12 @@ export function noteRead({ fileSystem, notices, identities }: Options, copy: Tra
 }
 
 /** The file is no copy, of this stream as the last one: it is read from its beginning if it is one of the source's, or left to the next scan. */
-export function takeUp(options: Options, file: TrackedFile, { stream }: TrackedFile, wasFollowed: boolean): void {
+export function takeUp(
+  options: CopyOutcomeOptions,
+  file: TrackedFile,
+  { stream }: TrackedFile,
+  wasFollowed: boolean,
+): void {
   const { knownFiles, descriptors, finder } = options;
   const { disk } = file;
   disk.lastChange = 'new';
@@ -70,7 +91,7 @@ export function takeUp(options: Options, file: TrackedFile, { stream }: TrackedF
   knownFiles.remove(file);
 }
 
-function follow({ knownFiles, descriptors, identities }: Options, file: TrackedFile): void {
+function follow({ knownFiles, descriptors, identities }: CopyOutcomeOptions, file: TrackedFile): void {
   knownFiles.enqueue(file);
   if (file.disk.fd === undefined) return;
   try {

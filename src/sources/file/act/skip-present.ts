@@ -4,9 +4,14 @@ import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { findTextEnd, tailBefore } from '../known/nul-runs.ts';
 import { findLineStart, readHead } from '../scan/peek.ts';
-import type { Copies, CopiesOptions } from './copies.ts';
+import type { OpenFiles } from '../known/open-files.ts';
+import type { FileSystem } from '../scan/file-system.ts';
+import type { Copies } from './copies.ts';
+import { follow, type FollowOptions } from './follow.ts';
 
-export interface SkipOptions extends Pick<CopiesOptions, 'fileSystem' | 'knownFiles' | 'descriptors' | 'generations'> {
+export interface SkipOptions extends FollowOptions {
+  readonly fileSystem: FileSystem;
+  readonly descriptors: OpenFiles;
   readonly copies: Copies;
   readonly maxEventBytes: number;
   /** Of files without a byte order mark. */
@@ -15,10 +20,10 @@ export interface SkipOptions extends Pick<CopiesOptions, 'fileSystem' | 'knownFi
 
 /** A file that cannot be read now is read from its beginning later: its present end is not known. */
 export function skipPresent(found: ReadonlyMap<string, FoundFile>, options: SkipOptions): void {
-  const { fileSystem, knownFiles, descriptors, generations, copies, maxEventBytes, encoding } = options;
+  const { fileSystem, knownFiles, descriptors, copies, maxEventBytes, encoding } = options;
   for (const each of [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
     if (knownFiles.in(each.stat)) continue;
-    const file = generations.track(each);
+    const file = follow(options, each);
     if (!descriptors.open(file)) continue;
     try {
       const fd = file.disk.fd!;

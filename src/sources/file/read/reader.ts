@@ -15,7 +15,7 @@ import type { WindowBlock } from '../../framing/byte-window.ts';
 import { streamBytesIn, streamBytesOf } from '../../framing/lines.ts';
 import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
 import { sumRead, compare, fingerprintOfText, isUntouched, mayGrow } from '../known/content.ts';
-import type { Generations } from '../act/generations.ts';
+import type { Renewal } from '../act/renewal.ts';
 import type { CopyMatcher } from '../observe/copy-matcher.ts';
 import { isBegunAnew } from '../observe/observe-file.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
@@ -29,12 +29,12 @@ import { goOnInGroups, keepLines, readOnTo } from './groups.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
 import { loseOffered, offerJoined, continueEvent, type ContinueOptions } from './join-across-files.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
-import { noteCharset, noteCutLine } from './reader-notices.ts';
+import { noteCharset, noteCutEnd, noteCutLine } from './reader-notices.ts';
 import { resetInLine, resumeLine, refill, stillSuspended } from './in-line.ts';
 import { endedInNuls, isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 
 export interface ReaderOptions extends Losing, ContinueOptions {
-  readonly generations: Generations;
+  readonly renewal: Renewal;
   readonly matcher: CopyMatcher;
   readonly identities: StreamIdentities;
   readonly lane: Lane;
@@ -87,7 +87,7 @@ export class Reader {
 
   /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
   #prepare(file: TrackedFile): TrackedFile | undefined {
-    const { fileSystem, knownFiles, descriptors, identities, gaps, chain, generations, matcher, copies, streams } =
+    const { fileSystem, knownFiles, descriptors, identities, gaps, chain, renewal, matcher, copies, streams } =
       this.#options;
     const { lines, clock } = this.#options;
     // While this turn waited, the file may have been deleted, and its other reader have begun.
@@ -97,10 +97,10 @@ export class Reader {
     const isSame =
       compare(fileSystem, file.disk.fd!, stat.size, file.stream, head) === 'same' &&
       !isBegunAnew(file, stat.size, matcher);
-    let current = isSame ? file : generations.renew(file);
+    let current = isSame ? file : renewal.renew(file);
     if (current === file) gaps.noteSize(file, stat.size);
     if (current.stream.acceptedTo > current.stream.offset && current.size > current.stream.offset)
-      current = generations.goOn(current, stat, nothingBefore(current.stream.offset), current.stream.tail);
+      current = renewal.goOn(current, stat, nothingBefore(current.stream.offset), current.stream.tail);
     // Of another generation than the head, it may be the head before the truncation.
     if (current === file && current.stream.id !== undefined && mayGrow(current.stream.identity, head)) {
       current.stream.identity = { ...current.stream.identity, ...fingerprintOfText(head) };
@@ -111,7 +111,7 @@ export class Reader {
     // A charset of wider units is named since: what was read ends within one.
     if (id !== undefined && offset % lines.encodingOf(head).unitBytes !== 0) {
       const tail = tailOf(readBefore(fileSystem, current.disk.fd!, offset - 1, TAIL_BYTES));
-      current = generations.goOn(current, stat, nothingBefore(offset - 1), tail);
+      current = renewal.goOn(current, stat, nothingBefore(offset - 1), tail);
     }
     if (current !== file) {
       copies.settle();
@@ -122,7 +122,7 @@ export class Reader {
     if (current.size === 0 || !copies.name(current)) return undefined;
     const search = gaps.pass(current);
     if (search !== 'over') {
-      generations.noteCut(current, current.stream.readTo);
+      noteCutEnd(this.#options, current, current.stream.readTo);
       if (search === 'more' && isBehind(current)) knownFiles.enqueue(current);
       else if (search === 'more' && current.size <= Math.max(current.flushLineAt, current.passNulsAt))
         gaps.drop(current);
@@ -132,7 +132,7 @@ export class Reader {
   }
 
   async #read(file: TrackedFile): Promise<boolean> {
-    const { lines, fileSystem, gaps, generations, chain, lineEnds } = this.#options;
+    const { lines, fileSystem, gaps, chain, lineEnds } = this.#options;
     const begin = file.stream.offset;
     const kept = readOnTo(lines, fileSystem, file.disk.fd!, file.stream);
     const suspended = kept === undefined ? stillSuspended(fileSystem, file) : undefined;
@@ -218,7 +218,8 @@ export class Reader {
     keepLines(lines, file.stream, position);
     file.stream.readTo = isAtEnd ? end : file.stream.offset;
     noteSize(file, end);
-    if (isAtEnd && end < file.size && !endedInNuls(file, end, nulsBefore)) generations.noteCut(file, end, nulsBefore);
+    if (isAtEnd && end < file.size && !endedInNuls(file, end, nulsBefore))
+      noteCutEnd(this.#options, file, end, nulsBefore);
     if (nuls?.kind === 'waits') return false;
     // It grew while the lane was taking what was read.
     return !isAtEnd || end < file.size;
@@ -226,7 +227,7 @@ export class Reader {
 
   /** The file ends in an event that is open, and another one goes on with it. */
   async #endEvent(file: TrackedFile, position: number, end: number, nulsBefore: NulRange): Promise<false> {
-    const { generations, chain } = this.#options;
+    const { chain } = this.#options;
     const files = chain.followers(file);
     for (const each of files) each.isBusy = true;
     try {
@@ -239,7 +240,7 @@ export class Reader {
       if (event.continuations.length === 0) await this.#offer(file, event.block, false);
       else await offerJoined(this.#options, file, event);
       file.stream.hasOpenEvent = false;
-      if (end < file.size) generations.noteCut(file, end, nulsBefore);
+      if (end < file.size) noteCutEnd(this.#options, file, end, nulsBefore);
       for (const each of files) if (each === files[0] || each.stream.offset > each.stream.startAt) chain.release(each);
       return false;
     } finally {

@@ -6,7 +6,7 @@ type CompressedReader = typeof import('../../../../../src/sources/file/compresse
 type Copies = typeof import('../../../../../src/sources/file/act/copies.ts');
 type CopyMatcher = typeof import('../../../../../src/sources/file/observe/copy-matcher.ts');
 type FinishDeleted = typeof import('../../../../../src/sources/file/read/finish-deleted.ts');
-type Generations = typeof import('../../../../../src/sources/file/act/generations.ts');
+type Renewal = typeof import('../../../../../src/sources/file/act/renewal.ts');
 type Identities = typeof import('../../../../../src/sources/file/known/stream-identities.ts');
 type MissedRotations = typeof import('../../../../../src/sources/file/act/missed-rotations.ts');
 type Locate = typeof import('../../../../../src/sources/file/scan/locate.ts');
@@ -185,16 +185,16 @@ export const followingFaults: readonly Fault[] = [
             isApplying = false;
           }
         }),
-      'sources/file/act/generations.ts#Generations': (Real: Generations['Generations']): Generations['Generations'] =>
+      'sources/file/act/renewal.ts#Renewal': (Real: Renewal['Renewal']): Renewal['Renewal'] =>
         class extends Real {
-          readonly #known: ConstructorParameters<Generations['Generations']>[0]['knownFiles'];
+          readonly #known: ConstructorParameters<Renewal['Renewal']>[0]['knownFiles'];
 
-          constructor(options: ConstructorParameters<Generations['Generations']>[0]) {
+          constructor(options: ConstructorParameters<Renewal['Renewal']>[0]) {
             super(options);
             this.#known = options.knownFiles;
           }
 
-          override renew(...given: Parameters<InstanceType<Generations['Generations']>['renew']>): TrackedFile {
+          override renew(...given: Parameters<InstanceType<Renewal['Renewal']>['renew']>): TrackedFile {
             const next = super.renew(...given);
             if (isApplying) this.#known.changed.delete(next);
             return next;
