@@ -7,8 +7,13 @@ import type { PrivateFiles } from '../../core/source.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { hasFingerprint } from '../../sources/file/known/content.ts';
-import { readHead, withOpenIfReadable } from '../../sources/file/scan/peek.ts';
-import { type FileStat, inodeKey, nodeFileSystem } from '../../sources/file/scan/file-system.ts';
+import {
+  type FileStat,
+  inodeKey,
+  nodeFileSystem,
+  readHead,
+  withOpenIfReadable,
+} from '../../sources/file/scan/file-system.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
 import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
 import { type FileIdentity, JOURNAL_PATH } from '../../core/stream.ts';

@@ -9,7 +9,16 @@ import { codeOf, messageOf } from '../../core/errors.ts';
 import { HEAD_BYTES } from '../../core/limits.ts';
 import { DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from './limits.ts';
 import type { CompressedEnd, StreamRecord, StreamStore } from '../../core/stream.ts';
-import { type FileStat, type FileSystem, inodeKey, isSameFile, pathIn } from './scan/file-system.ts';
+import {
+  type FileStat,
+  type FileSystem,
+  inodeKey,
+  isSameFile,
+  pathIn,
+  readHead,
+  withOpen,
+  withOpenIfReadable,
+} from './scan/file-system.ts';
 import { type Finder, parentOf } from './scan/finder.ts';
 import type { FileExplanation, RelatedFile } from '../common/explanation.ts';
 import { hasFingerprint } from './known/content.ts';
@@ -18,7 +27,6 @@ import { mayHaveHadPath } from './act/missed-rotations.ts';
 import type { SavedFile } from './decide/decide.ts';
 import { firstPlaceOf, savedAt } from './observe/saved-files.ts';
 import type { Refusals } from './scan/refusals.ts';
-import { readHead, withOpen, withOpenIfReadable } from './scan/peek.ts';
 import {
   type FirstPlace,
   isGzipOrZstdName,

@@ -10,8 +10,7 @@ import { LOOK_EVERY_MS, CHECK_PAUSE_MS_PER_FILE, NAMES_CHECK_MS } from './limits
 import type { Rescue } from '../../core/source.ts';
 import { type CompressedReader, takeCompressed } from './compressed/compressed-reader.ts';
 import type { Finder } from './scan/finder.ts';
-import type { FileSystem } from './scan/file-system.ts';
-import { statIfAny } from './scan/locate.ts';
+import { type FileSystem, statIfAny } from './scan/file-system.ts';
 import { FolderWatches } from './watch/folder-watches.ts';
 import type { WatchedFolder } from './watch/folder-watch.ts';
 import type { Notices } from './scan/notices.ts';

@@ -11,9 +11,8 @@ import { isDetached, isUnread, type TrackedFile } from '../known/tracked-file.ts
 import { FORGET_AFTER_MS, MAX_ORIGINALS, MAX_ROUNDS } from '../limits.ts';
 import type { CopyEnd, CopyMatcher, CopyObservation } from '../observe/copy-matcher.ts';
 import { observeHolder } from '../observe/observe-file.ts';
-import { type FileStat, inodeKey } from '../scan/file-system.ts';
+import { type FileStat, inodeKey, statIfAt } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
-import { statIfAt } from '../scan/locate.ts';
 import { FolderNames, rotatedFrom } from '../scan/rotated-names.ts';
 import { type CopyOutcomeOptions, moveInto, noteRead, takeUp } from './copy-outcomes.ts';
 import { followAside, type FollowOptions } from './follow.ts';

@@ -18,9 +18,8 @@ import type { TrackedFile } from '../known/tracked-file.ts';
 import { READ_AGAIN_MS, TURN_BYTES } from '../limits.ts';
 import type { CopyMatcher } from '../observe/copy-matcher.ts';
 import type { ContentLook } from '../observe/observe-file.ts';
-import type { FileStat, FileSystem } from '../scan/file-system.ts';
+import { type FileStat, type FileSystem, findLineStart, readHead } from '../scan/file-system.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
-import { findLineStart, readHead } from '../scan/peek.ts';
 import { newGeneration, type NewFileOptions } from './follow.ts';
 
 export interface RenewalOptions extends Losing, NewFileOptions {

@@ -3,9 +3,8 @@ import type { TextEncoding } from '../../../parsers/text/encoding.ts';
 import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { findTextEnd, tailBefore } from '../known/nul-runs.ts';
-import { findLineStart, readHead } from '../scan/peek.ts';
 import type { OpenFiles } from '../known/open-files.ts';
-import type { FileSystem } from '../scan/file-system.ts';
+import { type FileSystem, findLineStart, readHead } from '../scan/file-system.ts';
 import type { Copies } from './copies.ts';
 import { follow, type FollowOptions } from './follow.ts';
 

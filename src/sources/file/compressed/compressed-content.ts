@@ -13,11 +13,10 @@ import type { CompressedFile } from './compressed-files.ts';
 import { ContentFeed } from './content-feed.ts';
 import { RecentText } from './recent-text.ts';
 import { CompressedRange, compressionOf, decompress } from './decompress.ts';
-import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
+import { type FileSystem, isSameFile, leadsNowhere, readBefore, readHead } from '../scan/file-system.ts';
 import { hasFingerprint } from '../known/content.ts';
 import { learnSaved } from '../read/last-header.ts';
 import { LaneRefusal } from '../read/offer.ts';
-import { readBefore, readHead } from '../scan/peek.ts';
 
 export interface CompressedContentOptions {
   readonly fileSystem: FileSystem;

@@ -10,12 +10,19 @@ import { FORGET_AFTER_MS } from '../limits.ts';
 import type { CompressedEnd, FileIdentity, StreamRecord, StreamStore } from '../../../core/stream.ts';
 import { NO_TAIL, tailOf } from '../../../core/sums.ts';
 import { compressionOf } from './decompress.ts';
-import { type FileStat, type FileSystem, inodeKey, NO_FILE } from '../scan/file-system.ts';
+import {
+  type FileStat,
+  type FileSystem,
+  inodeKey,
+  NO_FILE,
+  readBefore,
+  readHead,
+  withOpenIfReadable,
+} from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import type { EndedFile } from '../read/line-ends.ts';
 import { familyOf } from '../scan/rotated-names.ts';
 import { hasFingerprint, fingerprintOf, NO_FINGERPRINT } from '../known/content.ts';
-import { readBefore, readHead, withOpenIfReadable } from '../scan/peek.ts';
 
 export interface CompressedFilesOptions {
   /** The source's id. */

@@ -8,12 +8,11 @@ import { countLost, type Losing } from '../../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../../core/stream.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
 import { compressionOf, countBytes, decompress } from './decompress.ts';
-import { type FileSystem, NO_FILE, pathIn } from '../scan/file-system.ts';
+import { type FileSystem, NO_FILE, pathIn, readHead, withOpen } from '../scan/file-system.ts';
 import { parentOf } from '../scan/finder.ts';
 import { hasFingerprint } from '../known/content.ts';
 import type { KnownContent } from './known-content.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
-import { readHead, withOpen } from '../scan/peek.ts';
 import { isGzipOrZstdName, isRotatedName } from '../scan/rotated-names.ts';
 import { lagOf, type TrackedFile } from '../known/tracked-file.ts';
 

@@ -10,8 +10,7 @@ import type { FileIdentity } from '../../../core/stream.ts';
 import { addPoint, addSums, type ContentPoint, tailOf, thinPoints } from '../../../core/sums.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';
 import { LAST_LINES, LAST_PART_BYTES, PART_BYTES } from '../limits.ts';
-import type { FileSystem } from '../scan/file-system.ts';
-import { readBefore, readByte } from '../scan/peek.ts';
+import { type FileSystem, readBefore, readByte } from '../scan/file-system.ts';
 import { tailBefore, withoutTrailingNuls } from './nul-runs.ts';
 
 /** The bytes read of a stream. */

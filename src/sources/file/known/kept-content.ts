@@ -8,8 +8,7 @@ import { addSums, type ContentPoint, subtractSums } from '../../../core/sums.ts'
 import { contentSum } from '../../../kernel/content-sum.ts';
 import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
 import { CUT_OUT_UNIT_BYTES, MAX_APPENDED_BYTES, MIN_KEPT_BYTES, MIN_KEPT_LINES, TURN_BYTES } from '../limits.ts';
-import type { FileSystem } from '../scan/file-system.ts';
-import { readHead } from '../scan/peek.ts';
+import { type FileSystem, readHead } from '../scan/file-system.ts';
 import { hasFingerprint, hasTail, isAllNuls, type ReadContent, type ContentSum } from './content.ts';
 import { leadingNuls } from './nul-runs.ts';
 

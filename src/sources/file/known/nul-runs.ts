@@ -7,8 +7,7 @@ import { TAIL_BYTES } from '../../../core/limits.ts';
 import { tailOf } from '../../../core/sums.ts';
 import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
 import { GAP_BYTES, MAX_TAIL_NULS, TURN_BYTES } from '../limits.ts';
-import type { FileSystem } from '../scan/file-system.ts';
-import { readBefore } from '../scan/peek.ts';
+import { type FileSystem, readBefore } from '../scan/file-system.ts';
 
 export const NULS = Buffer.alloc(READ_CHUNK_BYTES);
 const chunk = Buffer.alloc(READ_CHUNK_BYTES);

@@ -6,8 +6,7 @@
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { FORGET_AFTER_MS, MAX_OPEN_FILES, MAX_OPEN_RETRY_MS, MIN_OPEN_FILES, OPEN_FILES_GROW_MS } from '../limits.ts';
-import { type FileSystem, isSameFile } from '../scan/file-system.ts';
-import { closeQuietly } from '../scan/peek.ts';
+import { closeQuietly, type FileSystem, isSameFile } from '../scan/file-system.ts';
 import type { KnownFiles } from './known-files.ts';
 import type { Notices } from '../scan/notices.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';

@@ -9,9 +9,8 @@ import { BIRTH_SLACK_MS, KEEP_OPEN_MS, STREAM_ORDER_MS } from '../limits.ts';
 import type { Grouping } from '../../../parsers/text/grouping.ts';
 import { findBom } from '../../framing/byte-window.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
-import type { FileSystem } from '../scan/file-system.ts';
+import { type FileSystem, readHead } from '../scan/file-system.ts';
 import type { KnownFiles } from './known-files.ts';
-import { readHead } from '../scan/peek.ts';
 import { datedName, rotatedFrom } from '../scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 

@@ -5,12 +5,11 @@
 import { HEAD_BYTES } from '../../../core/limits.ts';
 import type { Rescue } from '../../../core/source.ts';
 import type { FileIdentity, StreamStore } from '../../../core/stream.ts';
-import type { FileSystem } from '../scan/file-system.ts';
+import { type FileSystem, readHead } from '../scan/file-system.ts';
 import type { NulGaps } from './nul-gap.ts';
 import { fingerprintOfText } from './content.ts';
 import type { KeptStretch } from './kept-content.ts';
 import type { Notices } from '../scan/notices.ts';
-import { readHead } from '../scan/peek.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
 
 export interface StreamIdentitiesOptions {

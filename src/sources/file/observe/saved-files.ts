@@ -7,10 +7,17 @@ import { compare, ContentSum } from '../known/content.ts';
 import { findKept } from '../known/kept-content.ts';
 import type { SavedStream } from '../known/stream.ts';
 import { tailBefore } from '../known/nul-runs.ts';
-import { type FileSystem, inodeKey, isSameFile, NO_FILE } from '../scan/file-system.ts';
+import {
+  type FileSystem,
+  inodeKey,
+  isSameFile,
+  NO_FILE,
+  statIfAt,
+  withOpen,
+  withOpenIfReadable,
+} from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
-import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
-import { withOpen, withOpenIfReadable } from '../scan/peek.ts';
+import { type FolderInodes, isMountAway, locate } from '../scan/locate.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
 import { decideFile, type SavedFile, type SavedObservation } from '../decide/decide.ts';
 import type { FileFacts } from '../decide/table.ts';

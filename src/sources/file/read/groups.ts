@@ -3,8 +3,7 @@ import type { Lane, Span, SpanGroups } from '../../../core/block.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';
 import type { Lines } from '../../framing/lines.ts';
 import type { Stream } from '../known/stream.ts';
-import type { FileSystem } from '../scan/file-system.ts';
-import { readBefore, readHead } from '../scan/peek.ts';
+import { type FileSystem, readBefore, readHead } from '../scan/file-system.ts';
 import { offerBlock } from './offer.ts';
 import { resetInLine } from './in-line.ts';
 

@@ -13,8 +13,7 @@ import { LINE_HEAD_BYTES, type SuspendedLine } from '../../framing/long-line.ts'
 import type { RestState } from '../../framing/rests.ts';
 import type { Stream } from '../known/stream.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
-import type { FileSystem } from '../scan/file-system.ts';
-import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
+import { type FileSystem, findLineStart, readBefore, readHead } from '../scan/file-system.ts';
 import { headBefore, learnSaved } from './last-header.ts';
 
 /** A place in an open file. */

@@ -13,7 +13,7 @@ import { findBom, LONGEST_BOM_BYTES, sumWithBom, type WindowBlock } from '../../
 import { countLongLine } from '../../framing/long-line.ts';
 import type { Lines } from '../../framing/lines.ts';
 import { offerBlock } from './offer.ts';
-import type { FileSystem } from '../scan/file-system.ts';
+import { type FileSystem, readHead } from '../scan/file-system.ts';
 import type { Copies } from '../act/copies.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import type { NulGaps } from '../known/nul-gap.ts';
@@ -21,7 +21,6 @@ import type { RotationChain } from '../known/rotation-chain.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import { compare, isUntouched } from '../known/content.ts';
 import { findNulRun } from '../known/nul-runs.ts';
-import { readHead } from '../scan/peek.ts';
 import type { Stream } from '../known/stream.ts';
 import { isDetached, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 

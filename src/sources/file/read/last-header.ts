@@ -7,8 +7,7 @@ import type { FileIdentity, SavedHeader } from '../../../core/stream.ts';
 import type { Lines } from '../../framing/lines.ts';
 import { findBom, type WindowBlock } from '../../framing/byte-window.ts';
 import { MAX_HEADER_SEARCH_BYTES, MAX_SAVED_HEADER_CHARACTERS, MAX_SAVED_HEADERS } from '../limits.ts';
-import type { FileSystem } from '../scan/file-system.ts';
-import { readHead } from '../scan/peek.ts';
+import { type FileSystem, readHead } from '../scan/file-system.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 /** Of a header: its lines above `#Fields`, and that line. */

@@ -11,8 +11,7 @@ import { findNulsEnd, tailBeforeNuls } from '../known/nul-runs.ts';
 import { NO_NULS } from '../known/stream.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
 import { GAP_BYTES, TURN_BYTES } from '../limits.ts';
-import type { FileSystem } from '../scan/file-system.ts';
-import { readHead } from '../scan/peek.ts';
+import { type FileSystem, readHead } from '../scan/file-system.ts';
 
 /**
  * `end`: the file ends in them. `more`: the search goes on with the next turn. `waits`: they may be filled. Before text: `line`, they belong

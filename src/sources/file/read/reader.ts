@@ -28,7 +28,7 @@ import type { LineEnds } from './line-ends.ts';
 import { goOnInGroups, keepLines, readOnTo } from './groups.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
 import { loseOffered, offerJoined, continueEvent, type ContinueOptions } from './join-across-files.ts';
-import { readBefore, readHead } from '../scan/peek.ts';
+import { readBefore, readHead } from '../scan/file-system.ts';
 import { noteCharset, noteCutEnd, noteCutLine } from './reader-notices.ts';
 import { resetInLine, resumeLine, refill, stillSuspended } from './in-line.ts';
 import { endedInNuls, isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';

@@ -1,8 +1,7 @@
 /** A file system that opens for a source only what that may read, whatever was put in a file's place since a scan saw it. */
 import type { PrivateFiles, RefusedPath } from '../../../core/source.ts';
-import type { FileSystem } from './file-system.ts';
+import { closeQuietly, type FileSystem } from './file-system.ts';
 import { type Links, refusedError } from './links.ts';
-import { closeQuietly } from './peek.ts';
 
 /** `open` throws `E_REFUSED` beside the system's errors. */
 export function guard(fileSystem: FileSystem, links: Links, privateFiles: PrivateFiles | undefined): FileSystem {

@@ -2,7 +2,7 @@
  * Where a file is that is not under its path any more: by its descriptor, by its real path, by inode in the folders of both; and
  * whether the file system that it is on is there at all.
  */
-import { type FileStat, type FileSystem, inodeKey, isSameFile, pathIn } from './file-system.ts';
+import { type FileStat, type FileSystem, inodeKey, pathIn, statIfAny, statIfAt } from './file-system.ts';
 import { parentOf } from './finder.ts';
 import { isCompressedName } from './rotated-names.ts';
 
@@ -59,24 +59,5 @@ export function isMountAway(fileSystem: FileSystem, path: string, device: number
     }
   } catch {
     return true;
-  }
-}
-
-/** The stat of `path` if this very file is there. Never throws. */
-export function statIfAt(
-  fileSystem: FileSystem,
-  path: string,
-  file: Pick<FileStat, 'device' | 'inode'>,
-): FileStat | undefined {
-  const stat = statIfAny(fileSystem, path);
-  return stat?.kind === 'file' && isSameFile(stat, file) ? stat : undefined;
-}
-
-/** The stat of whatever is at `path`. Never throws: the finder names paths whose stat fails. */
-export function statIfAny(fileSystem: FileSystem, path: string): FileStat | undefined {
-  try {
-    return fileSystem.stat(path);
-  } catch {
-    return undefined;
   }
 }
