@@ -34,7 +34,7 @@ test.each(examples)('formats.md: $name', async ({ source, input, events }) => {
     shaping,
     stats: newStats(),
     reserve: (bytes) => kernel.reserve(bytes),
-    now: () => READ_AT_MS,
+    clock: { now: () => READ_AT_MS },
   });
   const template = kernel.compile(shapeOf(config, shaping, {}), undefined);
   const slot = kernel.reserve(1024 * 1024);

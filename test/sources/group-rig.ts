@@ -62,7 +62,7 @@ export async function createGroupRig(
     create() {
       let n = 0;
       const reserve = (size: number): Region => (regions[n++] ??= { at: 0, bytes: Buffer.alloc(size) });
-      return createLines({ rules: config, shaping, stats: newStats(), reserve, now: () => NOW_MS });
+      return createLines({ rules: config, shaping, stats: newStats(), reserve, clock: { now: () => NOW_MS } });
     },
   };
 }

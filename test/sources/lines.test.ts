@@ -24,7 +24,7 @@ const multilineOf = (changes: Partial<NonNullable<LineConfig['multiline']>> = {}
   ({ kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity, ...changes }) as const;
 
 function openLines(config: LineConfig, shaping: LineShaping, stats: SourceStats = newStats()): Lines {
-  return new Lines({ rules: config, shaping, stats, reserve: plainRegion, now: () => 0 });
+  return new Lines({ rules: config, shaping, stats, reserve: plainRegion, clock: { now: () => 0 } });
 }
 
 /** Every event of the input, read in chunks of these sizes. Checks what holds for any block. */

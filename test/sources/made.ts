@@ -56,7 +56,7 @@ export async function createMaker(
     const stats = newStats();
     let reserved = 0;
     const reserve = (): Region => regions[reserved++]!;
-    const lines = createLines({ rules: config, shaping, stats, reserve, now: () => READ_AT_MS });
+    const lines = createLines({ rules: config, shaping, stats, reserve, clock: { now: () => READ_AT_MS } });
     const wrap = ({ window, start, end, single, ends }: NonNullable<ReturnType<Lines['next']>>): string => {
       const { written } = kernel.wrap(
         template,

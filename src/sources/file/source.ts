@@ -19,9 +19,8 @@ import type { FileExplanation } from '../common/explanation.ts';
 import { type FileSystem, nodeFileSystem } from './scan/file-system.ts';
 import { Finder } from './scan/finder.ts';
 import { fixedPartsOf } from './scan/glob.ts';
-import { guard } from './scan/guarded.ts';
 import { Links } from './scan/links.ts';
-import { Refusals } from './scan/refusals.ts';
+import { guard, Refusals } from './scan/refusals.ts';
 import { Renewal } from './act/renewal.ts';
 import { KnownContent } from './compressed/known-content.ts';
 import { UnreadCompressed } from './compressed/unread-compressed.ts';
@@ -71,14 +70,13 @@ export function createFileSource(
   const { streams, clock, log } = context;
   const notices = new Notices(log, clock);
   const deadline = new StepDeadline('a scan', clock, SCAN_GRACE_MS);
-  const progressed = (): void => deadline.progressed();
   const refused = { links: 0 };
   const counters = { ...newStats(), refused };
   const { include, exclude, followLinks } = config;
   const links = new Links({ fixed: fixedPartsOf(include), followLinks, fileSystem: system, clock });
   const fileSystem = guard(system, links, context.privateFiles);
   const refusals = new Refusals({ links, privateFiles: context.privateFiles, fileSystem, notices, counts: refused });
-  const finder = new Finder({ include, exclude, fileSystem, clock, notices, refusals, progressed });
+  const finder = new Finder({ include, exclude, fileSystem, clock, notices, refusals, deadline });
   const shapeOfFile = (path: string): EventShape => shapeOf(config, shaping, { host: context.hostname, file: path });
   const { lane, rescue, once } = context;
   const { ignoreOlderMs, stableInodes, maxDeletedBytes, partialTimeoutMs } = config;
@@ -105,7 +103,7 @@ export function createFileSource(
   const copies = new Copies({ ...following, maintenance, renewal });
   const tracker = new Tracker({ ...following, maintenance, renewal, copies, ignoreOlderMs, stableInodes });
   const makeLines = (): Lines =>
-    createLines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
+    createLines({ rules: config, shaping, stats: counters, reserve: context.reserve, clock });
   const lines = makeLines();
   const turns = new SerialQueue();
   const lineEnds = new LineEnds({ ...common, knownFiles, compressed: () => compressedFiles.ends() });
@@ -184,12 +182,7 @@ export function createFileSource(
         isSkipping,
       );
     if (isSkipping)
-      skipPresent(found, {
-        ...following,
-        copies,
-        maxEventBytes: config.maxEventBytes,
-        encoding: shaping.encoding,
-      });
+      skipPresent(found, { ...following, copies, maxEventBytes: config.maxEventBytes, encoding: shaping.encoding });
     await tracker.scan(found, polling.yieldToOthers);
     unreadCompressed.expect(plain.filter(({ id, path }) => isReached(path) && !knownFiles.byStream(id)));
     if (away > 0)

@@ -5,6 +5,7 @@
 import type { Behind, ReadTime, Region, SpanGroups } from '../../core/block.ts';
 import type { SourceStats } from '../../core/source.ts';
 import { TAIL_BYTES } from '../../core/limits.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { READ_CHUNK_BYTES } from './limits.ts';
 import { type TextEncoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { LineParser } from '../../parsers/formats/line-parser.ts';
@@ -22,8 +23,7 @@ export interface LinesOptions {
   readonly stats: SourceStats;
   /** Reserves kernel memory. */
   readonly reserve: (bytes: number) => Region;
-  /** Wall clock, milliseconds. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** When bytes that wait were read: up to `to`. */
@@ -66,17 +66,17 @@ export class Lines extends LineWindow {
   #rest: { readonly block: WindowBlock; readonly at: number } | undefined;
   /** The last bytes before `#rest`. */
   #recent: Buffer = Buffer.alloc(0);
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, 'now'>;
   /** The original read time of bytes that are read again. */
   #readBefore: number | undefined;
   #readAtMs = 0;
 
-  constructor({ rules, shaping, stats, reserve, now }: LinesOptions) {
+  constructor({ rules, shaping, stats, reserve, clock }: LinesOptions) {
     const { maxEventBytes } = rules;
     const { encoding, grouping } = shaping;
     super(reserve(windowBytes(maxEventBytes)), { ...rules, ...shaping.objects, encoding, grouping: grouping?.() });
     this.#shaping = shaping;
-    this.#now = now;
+    this.#clock = clock;
     this.#parser = shaping.parser?.(stats);
     this.#made = new MadeEvents({
       region: reserve(madeBytes(maxEventBytes)),
@@ -182,7 +182,7 @@ export class Lines extends LineWindow {
   }
 
   override giveNuls(length: number): WindowBlock {
-    this.#readAtMs = this.#readBefore ?? this.#now();
+    this.#readAtMs = this.#readBefore ?? this.#clock.now();
     return super.giveNuls(length);
   }
 
@@ -203,7 +203,7 @@ export class Lines extends LineWindow {
   }
 
   #take(from: () => WindowBlock | undefined): WindowBlock | undefined {
-    this.#readAtMs = this.#readBefore ?? this.#now();
+    this.#readAtMs = this.#readBefore ?? this.#clock.now();
     if (this.#parser === undefined && this.encoding === utf8) {
       const block = from();
       // The stream's first bytes may have changed the encoding.

@@ -37,7 +37,7 @@ export function createStdinSource(
 ): Source {
   const { lane, log, clock, reserve } = context;
   const stats = newStats();
-  const lines = createLines({ rules: config, shaping, stats, reserve, now: () => clock.now() });
+  const lines = createLines({ rules: config, shaping, stats, reserve, clock });
   const shape = given ?? shapeOf(config, shaping, { host: context.hostname });
   const { objects } = shaping;
   // Earlier runs are forgotten before this one begins.

@@ -9,7 +9,7 @@ import {
   MAX_SAVED_HEADER_CHARACTERS,
   MAX_SAVED_HEADERS,
 } from '../../../src/sources/file/limits.ts';
-import { headersWith, savedHeader } from '../../../src/sources/file/read/last-header.ts';
+import { headersWith, savedHeader } from '../../../src/sources/file/read/in-line.ts';
 import type { LaneDouble } from '../lane-double.ts';
 import { type AgentProcess, type Sent, startProcess } from './agent-process.ts';
 import { writeStill } from './steps.ts';

@@ -1,6 +1,5 @@
 /** Acts on what `decide` decided about a file: at a start, in a scan, and between two scans. `Copies` acts on copies. */
 import { countLost, type Losing } from '../../../core/source.ts';
-import type { StreamStore } from '../../../core/stream.ts';
 import type { KnownChange } from '../known/change.ts';
 import { isEmpty } from '../known/content.ts';
 import type { Maintenance } from '../known/maintenance.ts';
@@ -29,7 +28,6 @@ import { type ContentOptions, lookAtContent } from '../observe/observe-file.ts';
 import { lastLocationOf } from '../observe/saved-files.ts';
 
 export interface ChangeHandlerOptions extends Losing, FollowOptions, ContentOptions {
-  readonly streams: StreamStore;
   readonly notices: Notices;
   readonly identities: StreamIdentities;
   readonly gaps: NulGaps;
@@ -239,7 +237,7 @@ export class ChangeHandler {
 
   /** `held`: what the descriptor of the file says. */
   #leave(file: TrackedFile, held: FileStat | undefined, how: 'deleted' | 'gone' | 'away'): void {
-    const { maintenance, knownFiles, streams, clock } = this.#options;
+    const { maintenance, knownFiles, identities, clock } = this.#options;
     if (knownFiles.isUndecided(file) && !held) return knownFiles.remove(file);
     const { place } = file.disk;
     if (!isGone(file) || (place === 'away' && how !== 'away')) {
@@ -252,7 +250,7 @@ export class ChangeHandler {
       if (isLost) {
         file.size = file.sureSize = file.stream.readTo = file.stream.offset;
         // The next start must not count it again.
-        if (file.stream.id !== undefined) streams.see(file.stream.id, file.stream.offset);
+        identities.noteRead(file);
       }
     }
     const now = how === 'gone' ? (place === 'deleted' ? 'deleted' : 'missing') : how;

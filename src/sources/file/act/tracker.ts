@@ -2,6 +2,7 @@
  * Three ways to look at files: `scan` at all that the finder found, `lookAt` at those that a watch names, `look` at those that are open or
  * gone. Each observes, lets `decide` say how the files changed, and has `ChangeHandler` act on that. Only the reader's turns move positions.
  */
+import type { StreamStore } from '../../../core/stream.ts';
 import { type BesideFile, decide, decideBeside, decideHeld, type Decision } from '../decide/decide.ts';
 import { isReplaced, type TrackedFile } from '../known/tracked-file.ts';
 import { MAX_ROUNDS, SCAN_SLICE_FILES } from '../limits.ts';
@@ -14,6 +15,7 @@ import { ChangeHandler, type ChangeHandlerOptions } from './change-handler.ts';
 import { MissedRotations, mayHaveHadPath } from './missed-rotations.ts';
 
 export interface TrackerOptions extends Omit<ChangeHandlerOptions, 'missed'> {
+  readonly streams: StreamStore;
   /** False where a file may have another inode at every look. */
   readonly stableInodes: boolean;
   /** Files that are not known and were not changed for so long are left out; Infinity for never. */

@@ -22,8 +22,8 @@ import type { LineEnds } from '../read/line-ends.ts';
 import type { Notices } from '../scan/notices.ts';
 import type { NulGaps } from '../known/nul-gap.ts';
 import { LaneRefusal, offerBlock, SerialQueue } from '../read/offer.ts';
-import { readsOf } from '../read/reads-of.ts';
-import { headersWith } from '../read/last-header.ts';
+import { readsOf } from '../read/span-reader.ts';
+import { headersWith } from '../read/in-line.ts';
 import { isGzipOrZstdName } from '../scan/rotated-names.ts';
 
 export interface CompressedReaderOptions extends Losing {

@@ -2,19 +2,22 @@
  * The way back into a line: whether the text at a place goes on with a line, or message, that began before it, and which part of it. The fields in
  * such a rest cannot be hidden one by one, so it fares as its beginning did. Which part of a line that is sent in parts (`on_oversize: split`)
  * comes next is not kept but found by cutting the line again from its beginning, so that a part has the same number whenever it is read.
+ * A parser must also have read the file's beginning, or the last line with `#Fields` before the place, with the lines of the header above it:
+ * the headers read are saved with the stream, so that nothing is searched for twice, and a span gets its own again.
  */
 import { hasOpenObjectLine } from '../../../core/bytes/object-text.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import type { TextEncoding } from '../../../parsers/text/encoding.ts';
-import type { WindowBlock } from '../../framing/byte-window.ts';
+import type { FileIdentity, SavedHeader } from '../../../core/stream.ts';
+import { findBom, type WindowBlock } from '../../framing/byte-window.ts';
 import type { ObjectRules } from '../../framing/cut-object.ts';
 import type { Lines } from '../../framing/lines.ts';
 import { LINE_HEAD_BYTES, type SuspendedLine } from '../../framing/long-line.ts';
 import type { RestState } from '../../framing/rests.ts';
 import type { Stream } from '../known/stream.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
+import { MAX_HEADER_SEARCH_BYTES, MAX_SAVED_HEADER_CHARACTERS, MAX_SAVED_HEADERS } from '../limits.ts';
 import { type FileSystem, findLineStart, readBefore, readHead } from '../scan/file-system.ts';
-import { headBefore, learnSaved } from './last-header.ts';
 
 /** A place in an open file. */
 export interface TextPlace {
@@ -208,4 +211,78 @@ export async function refill(fileSystem: FileSystem, file: TrackedFile, kept: Bu
     if (count === 0) throw new Error('file was truncated while a long line was read');
     at += count;
   }
+}
+
+const CHUNK_BYTES = 64 * 1024;
+/** Of a header: its lines above `#Fields`, and that line. */
+const ABOVE_BYTES = 1024;
+const MARKS = ['\n#Fields', '\n#fields'];
+const MARK_BYTES = MARKS[0]!.length;
+
+/** Throws system errors. */
+export function headBefore(
+  lines: Pick<Lines, 'headBytes' | 'hasLaterHeaders'>,
+  fileSystem: Pick<FileSystem, 'peek'>,
+  fd: number,
+  offset: number,
+  stream: { readonly identity: Pick<FileIdentity, 'headers'> },
+): Buffer {
+  const head = readHead(fileSystem, fd, offset === 0 ? 0 : lines.headBytes);
+  if (!lines.hasLaterHeaders || offset <= head.length || savedHeader(stream.identity, offset) !== undefined)
+    return head;
+  const header = lastHeader(fileSystem, fd, Math.max(0, offset - MAX_HEADER_SEARCH_BYTES), offset);
+  return header ? Buffer.concat([findBom(head)?.bytes ?? Buffer.alloc(0), header]) : head;
+}
+
+/** The one in force at this place; undefined where it is not known. */
+export function savedHeader({ headers = [] }: Pick<FileIdentity, 'headers'>, offset: number): string | undefined {
+  return headers.findLast(({ at }) => at <= offset)?.text;
+}
+
+/** Takes up the header of the place to which the lines were taken. */
+export function learnSaved(lines: Lines, identity: Pick<FileIdentity, 'headers'>, offset: number): void {
+  const header = offset === 0 ? undefined : savedHeader(identity, offset);
+  if (header !== undefined) lines.learn(header);
+}
+
+/** The headers to save once this block of `length` bytes is given; undefined where nothing changes. */
+export function headersWith(
+  { headers = [] }: Pick<FileIdentity, 'headers'>,
+  lines: Pick<Lines, 'header'>,
+  block: WindowBlock,
+  length: number,
+): readonly SavedHeader[] | undefined {
+  const end = block.offset + length;
+  // A block has one header: others within it stood in text that is not there any more.
+  const isGone = ({ at }: SavedHeader): boolean => block.header !== undefined && at > block.offset && at < end;
+  let all = headers.some(isGone) ? headers.filter((each) => !isGone(each)) : headers;
+  for (const [at, text] of [[block.offset, block.header] as const, [end, lines.header] as const]) {
+    if (text === undefined || savedHeader({ headers: all }, at) === text) continue;
+    all = [...all.filter((each) => each.at !== at), { at, text }]
+      .sort((one, other) => one.at - other.at)
+      .slice(-MAX_SAVED_HEADERS);
+  }
+  if (all === headers) return undefined;
+  const charactersFrom = (from: number): number => all.slice(from).reduce((sum, { text }) => sum + text.length, 0);
+  let first = 0;
+  while (first < all.length - 1 && charactersFrom(first) > MAX_SAVED_HEADER_CHARACTERS) first += 1;
+  return all.slice(first);
+}
+
+/** Between the two places, each of which may be within a line; undefined where none begins there. */
+function lastHeader(fileSystem: Pick<FileSystem, 'peek'>, fd: number, from: number, to: number): Buffer | undefined {
+  for (let end = to; end > from; end -= CHUNK_BYTES - MARK_BYTES) {
+    const start = Math.max(from, end - CHUNK_BYTES);
+    const chunk = readHead(fileSystem, fd, end - start, start);
+    const at = Math.max(...MARKS.map((mark) => chunk.lastIndexOf(mark)));
+    if (at < 0) continue;
+    const line = start + at + 1;
+    const text = readHead(fileSystem, fd, Math.min(to - line, CHUNK_BYTES), line);
+    const lineEnd = text.indexOf('\n');
+    const above = readHead(fileSystem, fd, Math.min(line, ABOVE_BYTES), Math.max(0, line - ABOVE_BYTES));
+    // The first line may be cut.
+    const whole = line > ABOVE_BYTES ? above.subarray(above.indexOf('\n') + 1) : above;
+    return Buffer.concat([whole, text.subarray(0, lineEnd < 0 ? text.length : lineEnd + 1)]);
+  }
+  return undefined;
 }

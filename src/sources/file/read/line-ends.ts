@@ -9,8 +9,7 @@ import type { LineShaping } from '../../framing/line-shaping.ts';
 import { closeQuietly, type FileStat, type FileSystem, isSameFile, readBefore, readHead } from '../scan/file-system.ts';
 import { familyOf } from '../scan/rotated-names.ts';
 import type { KnownFiles } from '../known/known-files.ts';
-import { restAt, type TextPlace } from './in-line.ts';
-import { headersWith } from './last-header.ts';
+import { headersWith, restAt, type TextPlace } from './in-line.ts';
 import { isDetached, lagOf, type TrackedFile } from '../known/tracked-file.ts';
 
 /** A compressed file, as far as another one may go on with it. */

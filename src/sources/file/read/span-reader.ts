@@ -10,7 +10,6 @@ import { type FileSystem, isSameFile, leadsNowhere, readHead } from '../scan/fil
 import { offerGroups } from './groups.ts';
 import { LaneRefusal, offerBlock, type SerialQueue } from './offer.ts';
 import { giveJoined, markOf } from './join-across-files.ts';
-import { readsOf } from './reads-of.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import { readPart, resetInLine } from './in-line.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
@@ -193,4 +192,18 @@ export class SpanReader {
     for (let block = lines.flush(); block; block = lines.flush()) await offer(block);
     return true;
   }
+}
+
+/** A span as it was read: its ranges of one read time each. Events of none go on in the next; one without `readAtMs` is read anew. */
+export function readsOf(
+  span: Pick<Span, 'from' | 'to' | 'reads'>,
+): (Pick<Span, 'from' | 'to'> & { readonly readAtMs: number | undefined })[] {
+  const { from, to, reads = [] } = span;
+  const known = reads.filter((read) => read.from >= from && read.from < to);
+  if (known.length === 0) return [{ from, to, readAtMs: reads.findLast((read) => read.from <= from)?.atMs }];
+  return known.map((read, n) => ({
+    from: n === 0 ? from : read.from,
+    to: known[n + 1]?.from ?? to,
+    readAtMs: read.atMs,
+  }));
 }

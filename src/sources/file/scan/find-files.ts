@@ -5,10 +5,9 @@ import { systemClock } from '../../../core/time/clock.ts';
 import { type FileSystem, nodeFileSystem } from './file-system.ts';
 import { Finder, type FinderOptions, type FoundFile } from './finder.ts';
 import { fixedPartsOf } from './glob.ts';
-import { guard } from './guarded.ts';
 import { Links, type LinksOptions } from './links.ts';
 import { Notices } from './notices.ts';
-import { Refusals } from './refusals.ts';
+import { guard, Refusals } from './refusals.ts';
 
 export interface FoundFiles {
   readonly found: ReadonlyMap<string, FoundFile>;

@@ -4,7 +4,7 @@
  * bounded slices.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../../../core/time/clock.ts';
+import type { Clock, StepDeadline } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { MAX_FILES } from '../../../core/limits.ts';
 import { MAX_DIRECTORIES, SCAN_SLICE_FILES } from '../limits.ts';
@@ -27,8 +27,8 @@ export interface FinderOptions {
   readonly clock: Clock;
   readonly notices: Notices;
   readonly refusals: Refusals;
-  /** Called again and again while a search goes on. */
-  readonly progressed?: () => void;
+  /** Of a search. */
+  readonly deadline?: StepDeadline;
 }
 
 /** Where changes can be watched for. */
@@ -191,7 +191,7 @@ export class Finder {
         break;
       }
       const stat = this.#stat(folder.path);
-      this.#options.progressed?.();
+      this.#options.deadline?.progressed();
       if (!stat && folder.level === 0) visited.missing.add(folder.path);
       if (!stat) continue;
       const key = inodeKey(stat);
@@ -217,7 +217,7 @@ export class Finder {
     for (const path of matches) {
       this.#check(path, found, isLink.has(path));
       if ((this.#checked += 1) % SCAN_SLICE_FILES !== 0) continue;
-      this.#options.progressed?.();
+      this.#options.deadline?.progressed();
       await setImmediate();
     }
   }

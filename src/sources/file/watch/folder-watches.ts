@@ -9,7 +9,6 @@ import { type FileSystem, inodeKey, leadsNowhere, pathIn } from '../scan/file-sy
 import { parentOf, type Visited } from '../scan/finder.ts';
 import { WatchedFolder } from './folder-watch.ts';
 import type { Notices } from '../scan/notices.ts';
-import { type Role, rolesOf } from './watch-roles.ts';
 
 export interface FolderWatchesOptions {
   readonly fileSystem: FileSystem;
@@ -17,6 +16,16 @@ export interface FolderWatchesOptions {
   readonly notices: Notices;
   /** True for a path worth checking. */
   readonly concerns: (path: string) => boolean;
+}
+
+/** What a folder is watched for. */
+interface Role {
+  /** Device and inode of a folder that is searched; undefined for one that is not. */
+  key: string | undefined;
+  /** By real path: the symbolic links that match and lead to a file in it. */
+  readonly links: Map<string, string[]>;
+  /** Paths in it that lead to a folder that is searched once it is there. */
+  readonly awaits: Set<string>;
 }
 
 /** The system has no watch left, or the process no descriptor. */
@@ -232,4 +241,27 @@ export class FolderWatches {
       for (const [real, paths] of links) if (paths.includes(path)) return parentOf(real) || folder;
     return parentOf(path);
   }
+}
+
+/** Which folders to watch, and what for. */
+function rolesOf({ folders, links, missing }: Visited, fileSystem: FileSystem): Map<string, Role> {
+  const roles = new Map<string, Role>();
+  const roleOf = (folder: string): Role => {
+    let role = roles.get(folder);
+    if (!role) roles.set(folder, (role = { key: undefined, links: new Map(), awaits: new Set() }));
+    return role;
+  };
+  for (const [folder, key] of folders) roleOf(folder).key = key;
+  for (const link of links) {
+    const real = fileSystem.realPath(link);
+    if (real === undefined || parentOf(real) === parentOf(link)) continue;
+    const role = roleOf(parentOf(real));
+    role.links.set(real, [...(role.links.get(real) ?? []), link]);
+  }
+  for (const folder of missing) {
+    let awaited = folder;
+    while (awaited !== '/' && fileSystem.realPath(parentOf(awaited)) === undefined) awaited = parentOf(awaited);
+    if (awaited !== '/') roleOf(parentOf(awaited)).awaits.add(awaited);
+  }
+  return roles;
 }
