@@ -20,7 +20,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   Copies: 'a copy is looked for over every file that is known, and taken up as any other change is',
   Dispatch: 'acts on every kind of answer, by the one table of docs/delivery.md',
   Polling: 'runs all steps of the file source in turn, and holds no state of them',
-  Reader: 'a turn checks a file, reads it, offers its lines and accounts for what is lost',
+  TailReader: 'a turn checks a file, reads it, offers its lines and accounts for what is lost',
   Relation: 'a query is a value, and each stage of it a changed copy of the one before',
   Renewal: 'a new generation touches every record that is kept of a file',
   Tracker: 'a scan observes, decides and acts over all that is known of the files',

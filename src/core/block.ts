@@ -184,7 +184,7 @@ export interface Lane {
   /**
    * Takes every line of the block into open batches and resolves when all are in: the window may then be overwritten.
    * Waits while memory is full; that await is the backpressure. Rejects with a `StoppedError` when the agent gives up
-   * waiting (shutdown): the last `leftBytes` of the window's bytes were not accepted, all before them were.
+   * waiting (shutdown): the last `remainingBytes` of the window's bytes were not accepted, all before them were.
    */
   accept(block: Block): Promise<void>;
   /** The source has no more to offer now: events taken need not wait for it. */

@@ -21,14 +21,14 @@ export class UsageError extends TailraceError {
   override readonly name = 'UsageError';
 }
 
-/** The agent stops: the last `leftBytes` of the block are not accepted. */
+/** The agent stops: the last `remainingBytes` of the block are not accepted. */
 export class StoppedError extends TailraceError {
   override readonly name = 'StoppedError';
-  readonly leftBytes: number;
+  readonly remainingBytes: number;
 
-  constructor(leftBytes: number) {
+  constructor(remainingBytes: number) {
     super('E_STOPPED', 'the agent is stopping and takes no more events');
-    this.leftBytes = leftBytes;
+    this.remainingBytes = remainingBytes;
   }
 }
 

@@ -351,7 +351,7 @@ test('batcher turns away what waits when the agent stops, and says how much of i
   const takenBytes = files.flatMap(({ spans }) => spans).reduce((sum, { from, to }) => sum + to - from, 0);
   expect(takenBytes).toBeGreaterThan(0);
   const { start, end } = blockOf(lines(30));
-  expect(fromFile).toMatchObject({ code: 'E_STOPPED', leftBytes: end - start - takenBytes });
+  expect(fromFile).toMatchObject({ code: 'E_STOPPED', remainingBytes: end - start - takenBytes });
   rig.budget.close('all');
   expect(await errors[1]).toMatchObject({ code: 'E_STOPPED' });
 });

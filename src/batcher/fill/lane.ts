@@ -89,7 +89,7 @@ export class SourceLane implements Lane {
         if (routes.length > 0)
           await this.#offer(block, start, end, [...routes, ...(await newRoutes(routes, block, start, end))]);
       } catch (error) {
-        throw error instanceof StoppedError ? new StoppedError(error.leftBytes + block.end - end) : error;
+        throw error instanceof StoppedError ? new StoppedError(error.remainingBytes + block.end - end) : error;
       }
       start = end;
     }

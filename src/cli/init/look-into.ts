@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
-import { guard } from '../../sources/file/scan/refusals.ts';
+import { guard } from '../../sources/file/scan/path-refusals.ts';
 import { Links, refusalIn } from '../../sources/file/scan/links.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
 import { findBom } from '../../sources/framing/byte-window.ts';

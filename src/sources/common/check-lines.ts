@@ -5,10 +5,10 @@ import { formatSize } from '../../config/fields/units.ts';
 import { checkZone } from '../../config/fields/check-zone.ts';
 import type { lineFields } from './line-fields.ts';
 import type { maxEventBytes } from './source-fields.ts';
-import type { SourceDraft } from './source-type.ts';
+import type { LocatedDraft } from './source-type.ts';
 
 type LineTable = typeof lineFields & { readonly max_event_bytes: typeof maxEventBytes };
-type LineDraft = SourceDraft<LineTable>;
+type LineDraft = LocatedDraft<LineTable>;
 
 /** Checks the rules between the keys of a source of lines, and names keys without effect. */
 export function checkLineSource(source: LineDraft, at: PathReport): void {

@@ -37,7 +37,7 @@ export interface SourceType<T extends FieldTable = FieldTable, C extends CommonS
   create(config: C, context: SourceContext, kernel: Kernel): Promise<Source>;
 
   /** Rules between its keys. */
-  checkKeys?(source: SourceDraft<T>, at: PathReport): void;
+  checkKeys?(source: LocatedDraft<T>, at: PathReport): void;
   /** The addresses of its key `listen`, which no other source may have. */
   listens?(draft: FieldDrafts<T>): readonly (ListenAddress | undefined)[];
   /** Names of fields that it adds to every event, beside `fields`. */
@@ -51,7 +51,7 @@ export interface SourceType<T extends FieldTable = FieldTable, C extends CommonS
   /** Reads inputs as a source would; absent where `tailrace preview` has nothing to read. */
   preview?(config: C, tools: PreviewTools): Promise<PreviewReader>;
   /** Of a type that reads files. */
-  readonly files?: SourceFiles<C>;
+  readonly files?: SourceTypeFiles<C>;
   /** The keys of a source that reads nothing of its own, on one line: presets are tried with it. */
   readonly trial?: string;
   /** What `tailrace init` says of a source of these globs. */
@@ -60,7 +60,7 @@ export interface SourceType<T extends FieldTable = FieldTable, C extends CommonS
   propose?(paths: readonly string[], files: readonly { readonly path: string }[]): Proposal | undefined;
 }
 
-export interface SourceDraft<T extends FieldTable> {
+export interface LocatedDraft<T extends FieldTable> {
   /** `sources.app`. */
   readonly path: string;
   readonly draft: FieldDrafts<T>;
@@ -89,7 +89,7 @@ export interface PreviewReader {
   textOf(event: { readonly input: Buffer; readonly offset: number }): string;
 }
 
-export interface SourceFiles<C> {
+export interface SourceTypeFiles<C> {
   /** True where the patterns lead to the path. */
   matches(config: C, path: string): Promise<boolean>;
   /** What they lead to now. */

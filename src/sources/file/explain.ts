@@ -26,7 +26,7 @@ import type { KnownFiles } from './known/known-files.ts';
 import { mayHaveHadPath } from './act/missed-rotations.ts';
 import type { SavedFile } from './decide/decide.ts';
 import { firstPlaceOf, savedAt } from './observe/saved-files.ts';
-import type { Refusals } from './scan/refusals.ts';
+import type { PathRefusals } from './scan/path-refusals.ts';
 import {
   type FirstPlace,
   isGzipOrZstdName,
@@ -39,7 +39,7 @@ import { isDetached, isGone, lagOf, stateOf, type TrackedFile } from './known/tr
 export interface ExplainerOptions {
   readonly config: FileConfig;
   readonly finder: Finder;
-  readonly refusals: Refusals;
+  readonly refusals: PathRefusals;
   readonly knownFiles: KnownFiles;
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
@@ -52,7 +52,7 @@ export interface ExplainerOptions {
   ): { readonly state: string; readonly offset: number; readonly end: CompressedEnd | undefined } | undefined;
 }
 
-type Verdict = Pick<FileExplanation, 'isRead' | 'reason' | 'fix' | 'state' | 'offset' | 'lastError'> &
+type ReadVerdict = Pick<FileExplanation, 'isRead' | 'reason' | 'fix' | 'state' | 'offset' | 'lastError'> &
   Partial<FileExplanation>;
 
 const OPEN_IT = 'give the user that runs the agent the right to read it, and to search the folders above it';
@@ -92,7 +92,7 @@ export class Explainer {
   }
 
   /** Says nothing of what the path leads to: whoever asks might not be allowed to know. */
-  #refusalOf(path: string): Verdict | undefined {
+  #refusalOf(path: string): ReadVerdict | undefined {
     try {
       const refusal = this.#options.refusals.explain(path);
       if (!refusal) return undefined;
@@ -126,7 +126,7 @@ export class Explainer {
     };
   }
 
-  #reasonOf(path: string, file: TrackedFile): Verdict {
+  #reasonOf(path: string, file: TrackedFile): ReadVerdict {
     if (file.disk.failure) return { isRead: false, reason: 'it cannot be read now, and is tried again', fix: OPEN_IT };
     if (this.#options.knownFiles.isUndecided(file)) {
       const reason = `it may be a copy of another file, which is known once that is truncated, or ${DECIDE_COPY_MS / 1000} s after its last change`;
@@ -145,9 +145,9 @@ export class Explainer {
     return { isRead: true, reason: this.#options.finder.explain(path) };
   }
 
-  #verdict(path: string, there: PathLook, saved: SavedFile | undefined): Verdict {
+  #verdict(path: string, there: PathLook, saved: SavedFile | undefined): ReadVerdict {
     const { config, finder, clock } = this.#options;
-    const no = (reason: string, fix?: string): Verdict => ({ isRead: false, reason, fix });
+    const no = (reason: string, fix?: string): ReadVerdict => ({ isRead: false, reason, fix });
     if (!finder.reaches(path)) {
       const [reason, fix] = finder.explainMiss(path);
       const more = isGzipOrZstdName(path) && !config.readCompressed ? ', and set read_compressed: true' : '';
@@ -210,7 +210,7 @@ export class Explainer {
   }
 
   /** What an agent that starts reads of a file that no pattern matches: rotation made it of one that is read. */
-  #ofRotated(path: string, there: PathLook, saved: SavedFile | undefined): Verdict | undefined {
+  #ofRotated(path: string, there: PathLook, saved: SavedFile | undefined): ReadVerdict | undefined {
     const { finder } = this.#options;
     if (saved?.kind === 'continued' && saved.found?.path === saved.record.path && saved.found.path !== path)
       return { isRead: true, reason: `it is read as "${saved.record.path}", of which this is another name` };

@@ -109,7 +109,7 @@ export const PRIVATE_FILES_PAUSE = 50;
 /** Files that were secrets and are remembered, so that a hard link to one is not read. */
 export const MAX_FORMER_SECRETS = 1_000;
 /** Names of files that are gone and ended inside of a line, which the next file of the name goes on with. */
-export const MAX_LEFT_IN_LINE = 1_000;
+export const MAX_ENDED_IN_LINE = 1_000;
 /** Last bytes of a compressed content that are kept, to know whether it goes on in the next one. */
 export const RECENT_TEXT_BYTES = 256 * 1024;
 /** Bytes before a position in which the last header of a W3C log is looked for, where none is saved. */

@@ -15,7 +15,7 @@ import { FolderWatches } from './watch/folder-watches.ts';
 import type { WatchedFolder } from './watch/folder-watch.ts';
 import type { Notices } from './scan/notices.ts';
 import { finishDeleted, type FinishOptions } from './read/finish-deleted.ts';
-import type { Reader } from './read/reader.ts';
+import type { TailReader } from './read/reader.ts';
 import { ScanPace, untilNextCheckMs } from './watch/scan-pace.ts';
 import type { RotationChain } from './known/rotation-chain.ts';
 import type { TrackedFile } from './known/tracked-file.ts';
@@ -29,10 +29,10 @@ export interface PollingOptions extends FinishOptions {
   readonly deadline: StepDeadline;
   readonly tracker: Tracker;
   readonly chain: RotationChain;
-  readonly reader: Reader;
+  readonly reader: TailReader;
   readonly lane: Lane;
   /** Reads deleted files; undefined where these wait with all others. */
-  readonly rescuer: Reader | undefined;
+  readonly unlinkedReader: TailReader | undefined;
   readonly rescue: Rescue | undefined;
   /** Reads compressed files; undefined where these are left out. */
   readonly compressedReader: CompressedReader | undefined;
@@ -92,13 +92,13 @@ export class Polling {
   }
 
   /** The same for deleted files. */
-  async rescueRound(): Promise<void> {
-    const { knownFiles, rescuer } = this.#options;
+  async unlinkedRound(): Promise<void> {
+    const { knownFiles, unlinkedReader } = this.#options;
     const { deleted } = knownFiles;
     for (const file of [...deleted]) {
       deleted.delete(file);
       // Its other turn ends by itself, and puts it back if there is more.
-      if (!file.isBusy && !this.#isStopping) await rescuer?.turn(file);
+      if (!file.isBusy && !this.#isStopping) await unlinkedReader?.turn(file);
       await this.yieldToOthers();
     }
     if (deleted.size === 0) this.#options.rescue?.flush();
@@ -128,10 +128,10 @@ export class Polling {
     this.#options.compressedReader?.stop();
     this.#wake();
     await this.#running.catch(() => undefined);
-    if (!this.#options.rescuer) return;
+    if (!this.#options.unlinkedReader) return;
     // What was deleted or cut off since the last scan.
     if (this.#hasRun) await this.scanOnce();
-    await finishDeleted(this.#options, this.#options.rescuer);
+    await finishDeleted(this.#options, this.#options.unlinkedReader);
   }
 
   get #isStopping(): boolean {
@@ -152,7 +152,7 @@ export class Polling {
         this.#scanUntilStopped(),
         this.#checkUntilStopped(),
         this.#readUntilStopped(knownFiles.queue, () => this.readRound()).finally(isDone),
-        this.#readUntilStopped(knownFiles.deleted, () => this.rescueRound()).finally(isDone),
+        this.#readUntilStopped(knownFiles.deleted, () => this.unlinkedRound()).finally(isDone),
         this.#readCompressedUntilStopped().finally(isDone),
       ]);
     } catch (error) {
@@ -175,7 +175,7 @@ export class Polling {
     }
     while (knownFiles.queue.size + knownFiles.deleted.size > 0 && !this.#isStopping) {
       await this.readRound();
-      await this.rescueRound();
+      await this.unlinkedRound();
       copies.decide();
       chain.link();
     }

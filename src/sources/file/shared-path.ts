@@ -65,13 +65,13 @@ function behindDeep(deep: readonly string[], other: readonly string[], filler: s
 }
 
 /** One character, of those that a class has, or any number of characters. */
-type Token =
+type GlobToken =
   | { readonly kind: 'one'; readonly text: string; readonly has: (char: string) => boolean }
   | { readonly kind: 'star' };
 
 /** Undefined for what picomatch alone can tell. */
-function tokensOf(name: string): Token[] | undefined {
-  const tokens: Token[] = [];
+function tokensOf(name: string): GlobToken[] | undefined {
+  const tokens: GlobToken[] = [];
   const one = (text: string, has = (char: string): boolean => char === text): void =>
     void tokens.push({ kind: 'one', text, has });
   for (const [all, escaped, chars] of name.matchAll(/\\(.)|\[([^!^\]\\[][^\]\\[]*)\]|[^]/gs)) {
@@ -106,7 +106,7 @@ function meetNames(left: string, right: string, filler: string): string | undefi
     const rest = text === undefined ? undefined : meet(i, j);
     return rest === undefined ? undefined : text! + rest;
   };
-  const step = (x: Token | undefined, y: Token | undefined, i: number, j: number): string | undefined => {
+  const step = (x: GlobToken | undefined, y: GlobToken | undefined, i: number, j: number): string | undefined => {
     if (x?.kind === 'star' && y?.kind === 'star')
       return after(filler, i + 1, j) ?? after(filler, i, j + 1) ?? meet(i + 1, j) ?? meet(i, j + 1);
     if (x?.kind === 'star') return (y?.kind === 'one' ? after(y.text, i, j + 1) : undefined) ?? meet(i + 1, j);

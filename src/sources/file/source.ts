@@ -7,7 +7,6 @@ import type { EventShape, Lane, Span } from '../../core/block.ts';
 import { SCAN_GRACE_MS } from './limits.ts';
 import { newStats, type Source, type SourceContext, type SourceStats, type ListedFile } from '../../core/source.ts';
 import { StepDeadline } from '../../core/time/clock.ts';
-import type { StreamRecord } from '../../core/stream.ts';
 import type { FileConfig } from './file-type.ts';
 import { type LineShaping, plainLines, shapeOf } from '../framing/line-shaping.ts';
 import { createLines } from '../framing/grouped/grouped-lines.ts';
@@ -20,14 +19,14 @@ import { type FileSystem, nodeFileSystem } from './scan/file-system.ts';
 import { Finder } from './scan/finder.ts';
 import { fixedPartsOf } from './scan/glob.ts';
 import { Links } from './scan/links.ts';
-import { guard, Refusals } from './scan/refusals.ts';
+import { guard, PathRefusals } from './scan/path-refusals.ts';
 import { Renewal } from './act/renewal.ts';
 import { KnownContent } from './compressed/known-content.ts';
 import { UnreadCompressed } from './compressed/unread-compressed.ts';
 import { Notices } from './scan/notices.ts';
 import { Polling } from './polling.ts';
 import { LineEnds } from './read/line-ends.ts';
-import { Reader } from './read/reader.ts';
+import { TailReader } from './read/reader.ts';
 import { restore } from './act/restore.ts';
 import { skipPresent } from './act/skip-present.ts';
 import { Copies } from './act/copies.ts';
@@ -67,18 +66,17 @@ export function createFileSource(
   context: SourceContext,
   { fileSystem: system = nodeFileSystem, shaping = plainLines }: FileSourceOptions = {},
 ): FileSource {
-  const { streams, clock, log } = context;
+  const { streams, clock, log, lane, rescue, once, reserve, privateFiles } = context;
   const notices = new Notices(log, clock);
   const deadline = new StepDeadline('a scan', clock, SCAN_GRACE_MS);
   const refused = { links: 0 };
   const counters = { ...newStats(), refused };
   const { include, exclude, followLinks } = config;
   const links = new Links({ fixed: fixedPartsOf(include), followLinks, fileSystem: system, clock });
-  const fileSystem = guard(system, links, context.privateFiles);
-  const refusals = new Refusals({ links, privateFiles: context.privateFiles, fileSystem, notices, counts: refused });
+  const fileSystem = guard(system, links, privateFiles);
+  const refusals = new PathRefusals({ links, privateFiles, fileSystem, notices, counts: refused });
   const finder = new Finder({ include, exclude, fileSystem, clock, notices, refusals, deadline });
   const shapeOfFile = (path: string): EventShape => shapeOf(config, shaping, { host: context.hostname, file: path });
-  const { lane, rescue, once } = context;
   const { ignoreOlderMs, stableInodes, maxDeletedBytes, partialTimeoutMs } = config;
   const { groupTimeoutMs } = shaping;
   const { id: source } = config;
@@ -102,14 +100,14 @@ export function createFileSource(
   const renewal = new Renewal({ ...following, maintenance });
   const copies = new Copies({ ...following, maintenance, renewal });
   const tracker = new Tracker({ ...following, maintenance, renewal, copies, ignoreOlderMs, stableInodes });
-  const makeLines = (): Lines =>
-    createLines({ rules: config, shaping, stats: counters, reserve: context.reserve, clock });
+  const makeLines = (): Lines => createLines({ rules: config, shaping, stats: counters, reserve, clock });
   const lines = makeLines();
   const turns = new SerialQueue();
   const lineEnds = new LineEnds({ ...common, knownFiles, compressed: () => compressedFiles.ends() });
   const reading = { ...following, renewal, copies, groupTimeoutMs, lineEnds };
-  const reader = new Reader({ ...reading, lines, lane, turns });
-  const rescuer = rescue && new Reader({ ...reading, lines: makeLines(), lane: rescue.lane, turns: new SerialQueue() });
+  const reader = new TailReader({ ...reading, lines, lane, turns });
+  const unlinkedReader =
+    rescue && new TailReader({ ...reading, lines: makeLines(), lane: rescue.lane, turns: new SerialQueue() });
   const spanReader = new SpanReader({ lines, fileSystem, knownFiles, turns });
   const known = new KnownContent(knownFiles);
   const compressedFiles = new CompressedFiles({
@@ -148,7 +146,7 @@ export function createFileSource(
     copies,
     reader,
     lane,
-    rescuer,
+    unlinkedReader,
     compressedReader,
     log,
   });
@@ -161,11 +159,12 @@ export function createFileSource(
       : records.length === 0;
     const found = await finder.find();
     const isSkipping = isFirstRun && config.startAt === 'end';
-    const isPlain = (record: StreamRecord): boolean => !isGzipOrZstdName(record.path);
     const compressed = takeCompressed(found);
     const isReached = (path: string): boolean => finder.reaches(path) && !refusals.has(path);
-    const plain = records.filter(isPlain);
-    const { recognized, leftOut, away } = await restore(plain, {
+    const { plain = [], packed = [] } = Object.groupBy(records, ({ path }) =>
+      isGzipOrZstdName(path) ? 'packed' : 'plain',
+    );
+    const { recognized, unmatched, away } = await restore(plain, {
       tracker,
       copies,
       knownFiles,
@@ -175,12 +174,7 @@ export function createFileSource(
       isReached,
     });
     known.remember(plain);
-    if (compressedReader)
-      compressedFiles.open(
-        records.filter((record) => !isPlain(record)),
-        compressed,
-        isSkipping,
-      );
+    if (compressedReader) compressedFiles.open(packed, compressed, isSkipping);
     if (isSkipping)
       skipPresent(found, { ...following, copies, maxEventBytes: config.maxEventBytes, encoding: shaping.encoding });
     await tracker.scan(found, polling.yieldToOthers);
@@ -190,9 +184,9 @@ export function createFileSource(
         { source: config.id, files: away },
         'known files are on a file system that is not there, or cannot be looked at; they are waited for',
       );
-    if (leftOut > 0)
+    if (unmatched > 0)
       log.info(
-        { source: config.id, files: leftOut },
+        { source: config.id, files: unmatched },
         'files that the patterns do not match any more are not read; their positions are kept',
       );
     log.info(
@@ -206,7 +200,7 @@ export function createFileSource(
     stats: liveStats(counters, knownFiles),
     open,
     async run() {
-      await Promise.all([polling.run(context.once), unreadCompressed.name()]);
+      await Promise.all([polling.run(once), unreadCompressed.name()]);
     },
     async stop() {
       await unreadCompressed.stop();
@@ -223,7 +217,7 @@ export function createFileSource(
     async pollOnce() {
       await polling.scanOnce();
       await polling.readRound();
-      await polling.rescueRound();
+      await polling.unlinkedRound();
       await polling.compressedRound();
       return { moreToRead: knownFiles.queue.size + knownFiles.deleted.size > 0 };
     },

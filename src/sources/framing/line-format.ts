@@ -7,7 +7,7 @@ import type { FormatParser } from '../../parsers/formats/line-parser.ts';
 import { beginsEvent, createMultiline, type MultilineRule } from '../../parsers/text/multiline.ts';
 import { compileGroupPattern } from '../../parsers/text/pattern.ts';
 
-export interface Format {
+export interface LineFormat {
   readonly parser: (() => FormatParser) | undefined;
   readonly grouping: ((limits: GroupingLimits) => Grouping) | undefined;
   /** Of formats whose messages come in pieces. */
@@ -21,7 +21,7 @@ export interface Pieces {
 }
 
 /** Throws `TailraceError` `E_PATTERN` for a pattern that cannot be used. */
-export async function loadFormat(config: LineConfig, rule: MultilineRule | undefined): Promise<Format> {
+export async function loadFormat(config: LineConfig, rule: MultilineRule | undefined): Promise<LineFormat> {
   const { format, formats, csv, regex } = config;
   const grouping = rule && ((limits: GroupingLimits) => createMultiline(rule, limits));
   if (formats.length > 0) {
@@ -97,7 +97,7 @@ async function loadContainerFormat(
   readHead: ReadLineHead,
   reason: string,
   rule: MultilineRule | undefined,
-): Promise<Format> {
+): Promise<LineFormat> {
   const container = await import('../../parsers/formats/container-line.ts');
   if (!rule) {
     return {

@@ -15,7 +15,7 @@ import type { ShapeSteps, TimeStep } from '../../parsers/shaped-events.ts';
 import { compilePathPattern, compilePattern } from '../../parsers/text/pattern.ts';
 import { type GroupRule, loadGroupRule } from './group-rule.ts';
 import { type ObjectRules, objectRules, PLAIN_OBJECTS } from './cut-object.ts';
-import { type Format, loadFormat } from './line-format.ts';
+import { type LineFormat, loadFormat } from './line-format.ts';
 
 export interface LineShaping {
   /** Of streams that do not begin with a byte order mark. */
@@ -175,7 +175,7 @@ export async function loadShaping(config: LineConfig): Promise<LineShaping> {
 /** Undefined where the kernel makes the events. */
 async function loadParser(
   config: LineConfig,
-  format: Format['parser'],
+  format: LineFormat['parser'],
   pathNames: readonly string[],
 ): Promise<LineShaping['parser']> {
   const { types, parseJson, time } = config;

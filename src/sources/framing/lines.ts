@@ -50,11 +50,11 @@ export function streamBytesOf({ made, window, start, end }: WindowBlock): Buffer
   return made?.from ?? window.bytes.subarray(start, end);
 }
 
-/** How many bytes of the stream the last `leftBytes` of the block's window came from; all of a `single`. */
-export function streamBytesIn({ single, made, ends, end }: WindowBlock, leftBytes: number): number {
+/** How many bytes of the stream the last `remainingBytes` of the block's window came from; all of a `single`. */
+export function streamBytesIn({ single, made, ends, end }: WindowBlock, remainingBytes: number): number {
   if (single) return single.length;
-  if (!made || !ends) return leftBytes;
-  const used = made.used[ends.indexOf(end - leftBytes)] ?? 0;
+  if (!made || !ends) return remainingBytes;
+  const used = made.used[ends.indexOf(end - remainingBytes)] ?? 0;
   return made.from.length - used;
 }
 

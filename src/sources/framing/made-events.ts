@@ -31,7 +31,7 @@ export interface JoinedEvent {
 }
 
 /** The events made, and how far into their block. */
-export interface Made {
+export interface MadeBlock {
   readonly block: WindowBlock;
   /** Behind the last byte that was used up. */
   readonly next: number;
@@ -71,7 +71,7 @@ export class MadeEvents {
    * Makes as many events of the block from `start` on as fit, at least one. `bom` is the byte order mark that
    * was stepped over before the block, if any. The result lives until the next call.
    */
-  make(raw: WindowBlock, start: number, encoding: TextEncoding, readAtMs: number, bom: Buffer | undefined): Made {
+  make(raw: WindowBlock, start: number, encoding: TextEncoding, readAtMs: number, bom: Buffer | undefined): MadeBlock {
     this.#begin(readAtMs);
     return raw.single
       ? { block: this.#makeSingle(raw, encoding, bom), next: raw.end }
@@ -100,7 +100,7 @@ export class MadeEvents {
     this.#unread = [];
   }
 
-  #makeMany(raw: WindowBlock, start: number, encoding: TextEncoding): Made {
+  #makeMany(raw: WindowBlock, start: number, encoding: TextEncoding): MadeBlock {
     const { bytes } = raw.window;
     const { parser } = this.#options;
     const header = parser?.header?.();

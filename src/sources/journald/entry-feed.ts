@@ -10,9 +10,9 @@ import type { JournalLoop, JournalWish } from '../../kernel/journal.ts';
 import type { ByteInput } from '../stdin/stdin-input.ts';
 import {
   addValue,
-  type Cursor,
+  type JournalCursor,
   cursorAt,
-  type Entry,
+  type JournalEntry,
   type EntryForm,
   eventOf,
   fieldHead,
@@ -30,7 +30,7 @@ export interface FeedParts {
   readonly stats: SourceStats;
   readonly clock: Clock;
   /** An entry of the agent's own unit that must not come into its own way. */
-  readonly leavesOut: (entry: Entry) => boolean;
+  readonly leavesOut: (entry: JournalEntry) => boolean;
 }
 
 /** Where the entries of a sequence go. `from` is the position of the next block. */
@@ -42,11 +42,11 @@ export interface FeedTarget extends Omit<JournalWish, 'readAtMs'> {
 
 export interface FeedRun {
   /** The target of the next entry, in place of the one before; undefined: no more is wanted. */
-  turn(next: Cursor): FeedTarget | undefined;
+  turn(next: JournalCursor): FeedTarget | undefined;
   /** True: stop before this entry, which has no message, to read it again. */
-  doubts?(cursor: Cursor): boolean;
+  doubts?(cursor: JournalCursor): boolean;
   /** All entries up to the last one are in the block, or were before, or are left out. */
-  take(block: Block | undefined, last: Cursor): Promise<void>;
+  take(block: Block | undefined, last: JournalCursor): Promise<void>;
 }
 
 const NEWLINE = 10;
@@ -69,7 +69,7 @@ export class EntryFeed {
   /** The position of its first event. */
   #offset = 0;
   #unread: number[] = [];
-  #last: Cursor | undefined;
+  #last: JournalCursor | undefined;
 
   constructor(parts: FeedParts) {
     this.#parts = parts;
@@ -152,7 +152,7 @@ export class EntryFeed {
     }
   }
 
-  #turn(run: FeedRun, next: Cursor | undefined): 'end' | 'garbage' | undefined {
+  #turn(run: FeedRun, next: JournalCursor | undefined): 'end' | 'garbage' | undefined {
     if (!next) return 'garbage';
     const target = run.turn(next);
     if (target) this.#begin(target);
@@ -175,9 +175,9 @@ export class EntryFeed {
   }
 
   /** Undefined where it is no entry, or ends with the input. */
-  async #readLong(input: ByteInput): Promise<Entry | undefined> {
+  async #readLong(input: ByteInput): Promise<JournalEntry | undefined> {
     const { window, form } = this.#parts;
-    const entry: Entry = { fields: new Map() };
+    const entry: JournalEntry = { fields: new Map() };
     for (let others = 0; this.#start === this.#end || window.bytes[this.#start] !== NEWLINE;) {
       const head = fieldHead(window.bytes, this.#start, this.#end);
       if (head) this.#start = head.from;
@@ -216,7 +216,7 @@ export class EntryFeed {
   }
 
   /** Makes the event of the last entry. */
-  async #takeSlow(run: FeedRun, entry: Entry): Promise<void> {
+  async #takeSlow(run: FeedRun, entry: JournalEntry): Promise<void> {
     const { output, form, stats, loop, leavesOut } = this.#parts;
     if (leavesOut(entry)) return;
     stats.slowPathEvents += 1;

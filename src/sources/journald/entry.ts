@@ -42,7 +42,7 @@ export function fieldHead(bytes: Buffer, at: number, end: number): FieldHead | u
 }
 
 /** The fields of an entry, each with its values in their order. */
-export interface Entry {
+export interface JournalEntry {
   readonly fields: Map<string, Buffer[]>;
   /** Bytes of its message, where that is not whole. */
   messageBytes?: number;
@@ -50,14 +50,14 @@ export interface Entry {
   hasLess?: boolean;
 }
 
-export function addValue({ fields }: Entry, name: string, value: Buffer): void {
+export function addValue({ fields }: JournalEntry, name: string, value: Buffer): void {
   const others = fields.get(name);
   if (others) others.push(value);
   else fields.set(name, [value]);
 }
 
 /** `bytes` is a whole entry. */
-export function readEntry(bytes: Buffer): Entry {
+export function readEntry(bytes: Buffer): JournalEntry {
   const entry = { fields: new Map<string, Buffer[]>() };
   for (let at = 0; at < bytes.length && bytes[at] !== LF;) {
     const { name, from, length = bytes.indexOf(LF, from) - from } = fieldHead(bytes, at, bytes.length)!;
@@ -68,7 +68,7 @@ export function readEntry(bytes: Buffer): Entry {
 }
 
 /** What a cursor says of its entry. */
-export interface Cursor {
+export interface JournalCursor {
   readonly text: string;
   /** 32 hex digits. */
   readonly sequence: string;
@@ -82,7 +82,7 @@ export interface Cursor {
 
 const CURSOR = /^s=([0-9a-f]{32});i=([0-9a-f]{1,13});(b=[0-9a-f]{32};m=[0-9a-f]+;t=([0-9a-f]{1,16});x=[0-9a-f]+)$/;
 
-export function parseCursor(text: string): Cursor | undefined {
+export function parseCursor(text: string): JournalCursor | undefined {
   const found = CURSOR.exec(text);
   if (!found) return undefined;
   const [, sequence, number, content, time] = found;
@@ -96,7 +96,7 @@ export function parseCursor(text: string): Cursor | undefined {
 }
 
 /** The cursor of the entry that begins at `at`, with its newline before `end`. */
-export function cursorAt(bytes: Buffer, at: number, end: number): Cursor | undefined {
+export function cursorAt(bytes: Buffer, at: number, end: number): JournalCursor | undefined {
   const [line = ''] = bytes.toString('latin1', at, Math.min(end, at + 256)).split('\n', 1);
   return parseCursor(line.replace('__CURSOR=', ''));
 }
@@ -108,7 +108,7 @@ export type EntryForm = Pick<JournaldConfig, 'allFields' | 'parseJson' | 'maxEve
  * lower case without a leading `_`, and one whose name is taken as the journal has it; what an entry says of itself (`__CURSOR`) is left out.
  * `isUnread`: its message holds a part of a JSON object.
  */
-export function eventOf(entry: Entry, form: EntryForm, readAtMs: number, mostBytes: number) {
+export function eventOf(entry: JournalEntry, form: EntryForm, readAtMs: number, mostBytes: number) {
   const { fields } = entry;
   let { hasLess = false } = entry;
   let left = JOURNAL_FIELDS_BYTES;

@@ -8,7 +8,7 @@ import type { PathReport } from '../../config/fields/path-report.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { SEVERITIES } from '../../core/syslog-priority.ts';
 import { type CommonSourceConfig, maxEventBytes } from '../common/source-fields.ts';
-import type { SourceDraft, SourceType } from '../common/source-type.ts';
+import type { LocatedDraft, SourceType } from '../common/source-type.ts';
 import { JOURNAL_ENTRY_BYTES } from './limits.ts';
 import { proposeJournal, remarkJournal } from './propose-journal.ts';
 import { resolve } from 'node:path';
@@ -109,7 +109,7 @@ export const journaldType: SourceType<typeof fields, JournaldConfig> = {
   check: async (config) => (await import('./check-journal.ts')).checkJournal(config),
 };
 
-function checkKeys({ path, draft }: SourceDraft<typeof fields>, at: PathReport): void {
+function checkKeys({ path, draft }: LocatedDraft<typeof fields>, at: PathReport): void {
   if (draft.directory !== undefined && (draft.namespaces ?? []).length > 0)
     at.atKey(`${path}.namespaces`, '`namespaces` cannot be used with `directory`', 'remove one of them');
 }

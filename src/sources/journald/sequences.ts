@@ -3,7 +3,7 @@
  * them. A position is an entry's number (`i=`) plus one. Each cursor is noted before its entry is offered, so that a later start misses nothing.
  */
 import { JOURNAL_PATH, type StreamStore } from '../../core/stream.ts';
-import { type Cursor, parseCursor } from './entry.ts';
+import { type JournalCursor, parseCursor } from './entry.ts';
 import { MAX_JOURNAL_CURSORS, MAX_JOURNAL_SEQUENCES } from './limits.ts';
 
 export interface Sequence {
@@ -19,7 +19,7 @@ interface Noted {
   /** All notes of the source are counted: this is the order in which its sequences were read. */
   readonly turn: number;
   readonly at: number;
-  readonly cursor: Cursor;
+  readonly cursor: JournalCursor;
 }
 
 interface KnownSequence extends Sequence {
@@ -61,7 +61,7 @@ export class Sequences {
   }
 
   /** From which entry on to read: the last note, or the first one of entries that were read and not committed. Undefined at the first start. */
-  resume(): { readonly cursor: Cursor; readonly isSameFilter: boolean } | undefined {
+  resume(): { readonly cursor: JournalCursor; readonly isSameFilter: boolean } | undefined {
     const candidates = [...this.#known.values()].map(({ notes, behind, filter }) => {
       const isOpen = notes.at(-1)!.at > behind;
       return { ...(isOpen ? noteBefore(notes, behind) : notes.at(-1)!), isOpen, isSameFilter: filter === this.#filter };
@@ -71,7 +71,7 @@ export class Sequences {
   }
 
   /** The sequence of the entry that comes next. `isRead`: the entry was read in another one. */
-  of(next: Cursor, isRead: boolean): Sequence {
+  of(next: JournalCursor, isRead: boolean): Sequence {
     const name = next.sequence;
     const current = this.#current.get(name);
     if (current) return current;
@@ -91,7 +91,7 @@ export class Sequences {
     return made;
   }
 
-  #mint(name: string, next: Cursor, from: number, others: readonly Sequence[]): KnownSequence {
+  #mint(name: string, next: JournalCursor, from: number, others: readonly Sequence[]): KnownSequence {
     const notes = [this.#noted(from, next)];
     const former = others.map(({ stream }) => stream);
     const { id: stream } = this.#streams.mint(
@@ -111,7 +111,7 @@ export class Sequences {
   }
 
   /** Notes that entries up to this one are offered now. */
-  note({ stream }: Sequence, cursor: Cursor): void {
+  note({ stream }: Sequence, cursor: JournalCursor): void {
     const known = this.#known.get(stream)!;
     known.notes = [...known.notes, this.#noted(cursor.number + 1, cursor)];
     if (known.notes.length > MAX_JOURNAL_CURSORS) {
@@ -128,7 +128,7 @@ export class Sequences {
     return `s=${name};i=${position.toString(16)};${noteBefore(notes, position).cursor.content}`;
   }
 
-  #noted(at: number, cursor: Cursor): Noted {
+  #noted(at: number, cursor: JournalCursor): Noted {
     this.#turn += 1;
     return { turn: this.#turn, at, cursor };
   }

@@ -12,7 +12,7 @@ import { newStats, type Source, type SourceContext } from '../../core/source.ts'
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import { StepDeadline } from '../../core/time/clock.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
-import type { Cursor } from './entry.ts';
+import type { JournalCursor } from './entry.ts';
 import { EntryFeed } from './entry-feed.ts';
 import {
   beginArguments,
@@ -85,7 +85,7 @@ export function createJournaldSource(
   let child: JournalRun | undefined;
   let running: Promise<void> | undefined;
   /** The last entry that was taken. */
-  let last: Cursor | undefined;
+  let last: JournalCursor | undefined;
   /** Cursor of the entry that is reread because it had no message: journalctl omits a field that journald has not linked yet. */
   let doubted = '';
   /** The entry behind which a gap was noted. */
@@ -98,7 +98,7 @@ export function createJournaldSource(
   ];
 
   /** `held`: the entry that every child prints first. */
-  function begin(): { readonly args: string[]; readonly held: Cursor | undefined } {
+  function begin(): { readonly args: string[]; readonly held: JournalCursor | undefined } {
     const resumed = last ? { cursor: last, isSameFilter: true } : sequences.resume();
     const follow = context.once ? [] : followArguments(config);
     const bootMs = clock.now() - uptime() * 1000;
@@ -114,7 +114,7 @@ export function createJournaldSource(
   }
 
   /** What the child printed first in place of the entry that was read last. */
-  function noteGone(held: Cursor, first: Cursor): void {
+  function noteGone(held: JournalCursor, first: JournalCursor): void {
     // At the start, restoring has counted those of held batches.
     if (last || stats.lostBytes === 0) past.lostRanges += 1;
     const [from, to] = [held, first].map(({ atMs }) => new Date(atMs).toISOString());

@@ -22,7 +22,7 @@ interface Watcher {
 }
 
 /** A folder, which may be watched under several paths, by several sources. */
-interface Folder {
+interface InotifyFolder {
   readonly watchers: Set<Watcher>;
   mask: number;
 }
@@ -56,7 +56,7 @@ class Inotify {
   readonly #fd: number;
   readonly #poll: Poll;
   /** By watch descriptor. */
-  readonly #folders = new Map<number, Folder>();
+  readonly #folders = new Map<number, InotifyFolder>();
   readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   #readAtMs = -Infinity;
   #pause: NodeJS.Timeout | undefined;
@@ -112,7 +112,7 @@ class Inotify {
   }
 
   /** A second watch of the same folder replaces the mask of the first. */
-  #setMask(path: string, id: number, folder: Folder): void {
+  #setMask(path: string, id: number, folder: InotifyFolder): void {
     const mask = [...folder.watchers].some(({ hearsAppends }) => hearsAppends) ? APPENDS | NAMES : NAMES;
     if (folder.mask === mask) return;
     const found = this.#library.functions.inotify_add_watch(this.#fd, path, mask);
@@ -183,7 +183,7 @@ class Inotify {
   }
 }
 
-function tell({ watchers }: Folder, name: string | undefined, isEntry: boolean): void {
+function tell({ watchers }: InotifyFolder, name: string | undefined, isEntry: boolean): void {
   for (const watcher of [...watchers])
     if ((isEntry || watcher.hearsAppends) && watchers.has(watcher)) watcher.changed(name, isEntry);
 }

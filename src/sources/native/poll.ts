@@ -6,7 +6,7 @@ import type { NativeLibrary } from './library.ts';
 
 export type Poll = ReturnType<typeof createPoll>;
 
-interface Entry {
+interface PollHandle {
   /** The `uv_poll_t`; referred to from here, so that it is not collected while libuv has it. */
   readonly handle: Buffer;
   readonly onReadable: () => void;
@@ -22,7 +22,7 @@ const UV_POLL = 8;
 const UV_READABLE = 1;
 
 /** By the handle's address. */
-const entries = new Map<bigint, Entry>();
+const entries = new Map<bigint, PollHandle>();
 let callbacks: Callbacks | undefined;
 
 /** Not started yet. Throws libuv's error for a descriptor that cannot be polled. */
@@ -35,7 +35,7 @@ export function createPoll(library: NativeLibrary, fd: number, onReadable: () =>
   const status = functions.uv_poll_init(ffi.getCurrentEventLoop(), handle, fd);
   if (status !== 0) throw library.errorOf(status, 'uv_poll_init');
   const address = ffi.getRawPointer(handle);
-  const entry: Entry = { handle, onReadable, closed: () => {} };
+  const entry: PollHandle = { handle, onReadable, closed: () => {} };
   entries.set(address, entry);
   let closing: Promise<void> | undefined;
   return {

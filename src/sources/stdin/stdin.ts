@@ -53,7 +53,7 @@ export function createStdinSource(
     try {
       await lane.accept({ ...block, stream, shape, readAtMs: lines.readAtMs });
     } catch (error) {
-      const left = error instanceof StoppedError ? error.leftBytes : block.end - block.start;
+      const left = error instanceof StoppedError ? error.remainingBytes : block.end - block.start;
       const lost = streamBytesIn(block, left) + lines.pendingBytes;
       countLost(
         { source: config.id, streams: context.streams, stats },

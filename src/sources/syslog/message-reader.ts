@@ -7,9 +7,9 @@ import type { SyslogConfig } from './syslog-type.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { newStats, type SourceStats } from '../../core/source.ts';
 import type { PreviewReader, PreviewTools } from '../common/source-type.ts';
-import type { Cursor } from './intake/collector.ts';
+import type { StreamPosition } from './intake/collector.ts';
 import { createIntake, type OpenIntake } from './intake/create-intake.ts';
-import type { Frame } from './message/frame.ts';
+import type { MessageFrame } from './message/frame.ts';
 import { Framer } from './receive/framing.ts';
 import { formatPeer } from './listen/addresses.ts';
 import { suffixOf } from './message/sender.ts';
@@ -46,7 +46,7 @@ export class MessageReader implements PreviewReader {
     await this.#intake.loadCharset();
     const { maxEventBytes, onOversize } = this.#source;
     const framer = new Framer(maxEventBytes, onOversize === 'split');
-    const cursor: Cursor = { stream: '0'.repeat(32), offset: 0 };
+    const cursor: StreamPosition = { stream: '0'.repeat(32), offset: 0 };
     const suffix = suffixOf(this.#intake.form.endingOf({ peer: formatPeer(undefined, undefined) }));
     for await (const chunk of input) {
       framer.held.push(chunk as Buffer);
@@ -56,7 +56,7 @@ export class MessageReader implements PreviewReader {
     for (let frame = framer.next(); frame; frame = framer.next()) await this.#take(cursor, suffix, frame);
   }
 
-  async #take(cursor: Cursor, suffix: Buffer, frame: Frame): Promise<void> {
+  async #take(cursor: StreamPosition, suffix: Buffer, frame: MessageFrame): Promise<void> {
     const { intake, collector } = this.#intake;
     this.#current = frame.bytes;
     this.#nowMs = systemClock.now();

@@ -11,12 +11,12 @@ import { LogLimit } from '../../core/log.ts';
 import { SYSLOG_LINGER_MS, SYSLOG_NOTICE_MS, SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from './limits.ts';
 import { countLost, newStats, type Source, type SourceContext } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
-import type { Cursor } from './intake/collector.ts';
+import type { StreamPosition } from './intake/collector.ts';
 import { createIntake } from './intake/create-intake.ts';
-import { Connections } from './receive/connections.ts';
+import { SyslogConnections } from './receive/connections.ts';
 import { DatagramSockets } from './receive/datagram-sockets.ts';
 import { Handshakes } from './receive/handshake.ts';
-import type { Entry } from './receive/handshake.ts';
+import type { ListenerTraits } from './receive/handshake.ts';
 import { Flow } from './intake/flow.ts';
 import { formatListen } from './listen/addresses.ts';
 import type { Listener } from './listen/addresses.ts';
@@ -69,7 +69,7 @@ export function createSyslogSource(
   // `run` reports it.
   ended.promise.catch(() => {});
   const reception: Reception = { source: id, log, clock, form, intake, flow, reserve, mint, received, refused };
-  const connections = new Connections({
+  const connections = new SyslogConnections({
     reception,
     streams,
     input: reserve(SYSLOG_READ_BYTES),
@@ -125,7 +125,7 @@ export function createSyslogSource(
     else ended.reject(error);
   }
 
-  function mint(): Cursor {
+  function mint(): StreamPosition {
     return { stream: streams.mint(id, '').id, offset: 0 };
   }
 
@@ -141,7 +141,7 @@ export function createSyslogSource(
     return sockets;
   }
 
-  function handlersOf(address: ListenAddress, entry: Entry): StreamHandlers {
+  function handlersOf(address: ListenAddress, entry: ListenerTraits): StreamHandlers {
     if (entry.isSecure) handshakes.prepareTls();
     return {
       onConnection: (socket) => handshakes.enter(socket, entry),

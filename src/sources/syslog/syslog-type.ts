@@ -9,7 +9,7 @@ import { anyText, choice, durationOr, flag, integer, list, size, text } from '..
 import type { PathReport } from '../../config/fields/path-report.ts';
 import { onOversize } from '../common/line-fields.ts';
 import { type CommonSourceConfig, hostZone, maxEventBytes } from '../common/source-fields.ts';
-import type { SourceDraft, SourceType } from '../common/source-type.ts';
+import type { LocatedDraft, SourceType } from '../common/source-type.ts';
 import { windowBytesFor } from '../common/window-bytes.ts';
 import { SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from './limits.ts';
 
@@ -110,7 +110,7 @@ export const syslogType: SourceType<typeof fields, SyslogConfig> = {
   preview: async (config, tools) => new (await import('./message-reader.ts')).MessageReader(config, tools),
 };
 
-function checkTls({ path, draft }: SourceDraft<typeof fields>, at: PathReport): void {
+function checkTls({ path, draft }: LocatedDraft<typeof fields>, at: PathReport): void {
   const index = (draft.listen ?? []).findIndex(
     (address) => address?.protocol === 'tls' || address?.protocol === 'systemd-tls',
   );

@@ -12,7 +12,7 @@ import { AS_INDEXED, type IndexedLetters } from './letter-index.ts';
 import { AS_LOSS, type StoredLoss } from './losses.ts';
 import { heldBy, isHeld } from './refusal.ts';
 import { toReads, toStreamFacts } from './rows.ts';
-import type { Stream } from './stream-row.ts';
+import type { StoredStream } from './stream-row.ts';
 
 /** A span of a batch that its mark has not passed yet. */
 export interface PendingSpan {
@@ -31,7 +31,7 @@ export interface AuditedMark {
   readonly pending: readonly PendingSpan[];
 }
 
-export interface AuditedStream extends Readonly<Omit<Stream, 'marks' | 'createdMs'>> {
+export interface AuditedStream extends Readonly<Omit<StoredStream, 'marks' | 'createdMs'>> {
   readonly marks: readonly AuditedMark[];
 }
 
@@ -87,7 +87,7 @@ export function readAuditRows(folder: string): AuditedState {
 }
 
 function readStreams(database: DatabaseSync): AuditedStream[] {
-  const all = (sql: string): Row[] => database.prepare(sql).all();
+  const all = (sql: string): SqlRow[] => database.prepare(sql).all();
   const spans = all(
     'select stream, sink, from_byte, to_byte, key, settled from spans join batches on batches.id = batch order by from_byte, to_byte',
   );
@@ -122,7 +122,7 @@ function readBatches(database: DatabaseSync): AuditedBatch[] {
   }));
 }
 
-function toPending(row: Row): PendingSpan {
+function toPending(row: SqlRow): PendingSpan {
   return {
     from: Number(row['from_byte']),
     to: Number(row['to_byte']),
@@ -131,6 +131,6 @@ function toPending(row: Row): PendingSpan {
   };
 }
 
-type Row = Record<string, SQLOutputValue>;
+type SqlRow = Record<string, SQLOutputValue>;
 
-const placeOf = (row: Row): string => `${String(row['stream'])} ${String(row['sink'])}`;
+const placeOf = (row: SqlRow): string => `${String(row['stream'])} ${String(row['sink'])}`;

@@ -5,7 +5,7 @@ import type { CompressedEnd, FileIdentity, StreamRecord } from '../../core/strea
 import { type ContentPoint, NO_TAIL } from '../../core/sums.ts';
 import { Mark } from './marks.ts';
 
-export interface Stream {
+export interface StoredStream {
   readonly id: string;
   readonly source: string;
   readonly path: string;
@@ -23,7 +23,7 @@ export interface Stream {
  * Resume position of a sink after its routes changed. A mark of an old route resumes after the settled events: batches in flight are read
  * again under the new rules. A mark of the whole sink resumes after its committed events. Undefined if the routes are the same.
  */
-export function formerOf(stream: Stream, owner: string, owners: readonly string[]): Mark | undefined {
+export function formerOf(stream: StoredStream, owner: string, owners: readonly string[]): Mark | undefined {
   let least: Mark | undefined;
   for (const [other, mark] of stream.marks) {
     if (owners.includes(other) || sinkOfOwner(other) !== sinkOfOwner(owner)) continue;
@@ -37,7 +37,7 @@ export function formerOf(stream: Stream, owner: string, owners: readonly string[
 }
 
 /** Reading resumes at the sink that lags most; sinks that are no longer configured do not count. */
-export function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
+export function toRecord(stream: StoredStream, sinks: readonly string[]): StreamRecord {
   let resumeAt = Infinity;
   let tail: Tail = NO_TAIL;
   let contentSum: number | undefined = 0;

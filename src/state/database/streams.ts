@@ -10,7 +10,7 @@ import { type ContentPoint, NO_TAIL } from '../../core/sums.ts';
 import { baseOfOwner, sinkOfOwner } from '../../core/checkpoint-owner.ts';
 import { Mark } from './marks.ts';
 import { inLineOf, rowOf, type Statements, textOfCompressedEnd, toBehind, toPoints, toStreamFacts } from './rows.ts';
-import { formerOf, type Stream, toRecord } from './stream-row.ts';
+import { formerOf, type StoredStream, toRecord } from './stream-row.ts';
 
 export class Streams {
   readonly #statements: Statements;
@@ -18,12 +18,12 @@ export class Streams {
   readonly #ownersOf: (source: string) => readonly string[];
   /** The owners of routed datasets that events went to so far, by the owner of the sink's own dataset (`sink#rules`). */
   readonly #routed = new Map<string, Set<string>>();
-  readonly #streams = new Map<string, Stream>();
-  readonly #new = new Set<Stream>();
+  readonly #streams = new Map<string, StoredStream>();
+  readonly #new = new Set<StoredStream>();
   /** Those of them that begin elsewhere than where they were made. */
-  readonly #begun = new Set<Stream>();
+  readonly #begun = new Set<StoredStream>();
   /** Those of which more, or less, of the file was seen. */
-  readonly #resized = new Set<Stream>();
+  readonly #resized = new Set<StoredStream>();
   readonly #moved = new Map<Mark, { readonly sink: string; readonly stream: string }>();
   readonly #forgotten = new Set<string>();
   /** Marks of other rules than those in force. */
@@ -107,7 +107,7 @@ export class Streams {
   }
 
   /** Batches under other rules are not sent again: their bytes are read again. */
-  #retireMarks(stream: Stream, owners: readonly string[]): void {
+  #retireMarks(stream: StoredStream, owners: readonly string[]): void {
     const sinks = new Set(owners.map(sinkOfOwner));
     for (const [owner, mark] of stream.marks) {
       if (baseOfOwner(owner) === undefined || owners.includes(owner) || !sinks.has(sinkOfOwner(owner))) continue;
@@ -129,7 +129,16 @@ export class Streams {
   ): StreamRecord {
     const id = randomBytes(16).toString('hex');
     const unknown = { seenSize: undefined, compressedEnd: undefined };
-    const stream: Stream = { id, source, path, identity, startAt, createdMs: Date.now(), ...unknown, marks: new Map() };
+    const stream: StoredStream = {
+      id,
+      source,
+      path,
+      identity,
+      startAt,
+      createdMs: Date.now(),
+      ...unknown,
+      marks: new Map(),
+    };
     for (const sink of this.#sinksOf(source)) {
       const at = Math.max(startAt, ...former.map((other) => this.markOf(other, sink)?.committedTo ?? startAt));
       stream.marks.set(sink, new Mark(at, NO_TAIL, 0));

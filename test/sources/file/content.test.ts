@@ -9,7 +9,7 @@ import {
   CopyComparison,
   fingerprintOf,
   type ReadContent,
-  type Verdict,
+  type ContentVerdict,
   ContentSum,
   sumParts,
 } from '../../../src/sources/file/known/content.ts';
@@ -33,7 +33,7 @@ function open(bytes: Buffer): number {
   return fd;
 }
 
-function compareWith(read: ReadContent, bytes: Buffer): Verdict {
+function compareWith(read: ReadContent, bytes: Buffer): ContentVerdict {
   return compare(nodeFileSystem, open(bytes), bytes.length, read);
 }
 
@@ -65,7 +65,7 @@ test('content differs by one byte of the fingerprint, and by one byte before the
 test('copy is compared by all that was read, a bounded number of bytes at a time', () => {
   const sum = new ContentSum(0, 0);
   for (const part of sumParts(content.subarray(0, 2000), 0, 500)) sum.add(part.length, part.sum);
-  const verdicts = (bytes: Buffer): Verdict[] => {
+  const verdicts = (bytes: Buffer): ContentVerdict[] => {
     const fd = open(bytes);
     const comparison = new CopyComparison(nodeFileSystem, { ...readTo(2000), sum }, undefined);
     const found = [comparison.step(fd, bytes.length, 1500)];

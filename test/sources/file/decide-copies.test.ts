@@ -50,7 +50,7 @@ test('candidates of a stream of which nothing was read are compared in the order
 
 test('a file that is no copy is read if it is one of the source, or was made by rotation', () => {
   const no = { wasFollowed: false, isSeen: false, isLast: false, isRotatedSince: false };
-  expect(decideNoCopy(no)).toBe('left');
+  expect(decideNoCopy(no)).toBe('later');
   for (const name of Object.keys(no)) expect(decideNoCopy({ ...no, [name]: true })).toBe('new');
 });
 

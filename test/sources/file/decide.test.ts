@@ -291,10 +291,10 @@ test('at a start each saved stream is decided once, and of those with one inode 
       const decisions = decideSaved(observations);
       expect(decideSaved(observations)).toEqual(decisions);
       expect(decisions.map((each) => each.record.id)).toEqual(observations.map((each) => each.record.id));
-      const isGoing = (n: number): boolean => !['gone', 'replaced', 'left out'].includes(decisions[n]!.kind);
+      const isGoing = (n: number): boolean => !['gone', 'replaced', 'unmatched'].includes(decisions[n]!.kind);
       const inodes = all.flatMap(({ inode }, n) => (inode !== undefined && isGoing(n) ? [inode] : []));
       expect(inodes).toEqual([...new Set(inodes)]);
-      for (const [n, { kind }] of decisions.entries()) expect(kind === 'left out' && all[n]!.isReached).toBe(false);
+      for (const [n, { kind }] of decisions.entries()) expect(kind === 'unmatched' && all[n]!.isReached).toBe(false);
     }),
     RUNS,
   );

@@ -13,7 +13,7 @@ import { explainMiss } from '../../../src/sources/file/scan/glob.ts';
 import { compileExclude, compileInclude, fixedPartsOf } from '../../../src/sources/file/scan/glob.ts';
 import { Links } from '../../../src/sources/file/scan/links.ts';
 import { Notices } from '../../../src/sources/file/scan/notices.ts';
-import { Refusals } from '../../../src/sources/file/scan/refusals.ts';
+import { PathRefusals } from '../../../src/sources/file/scan/path-refusals.ts';
 import { makeTree } from '../../support/temp-tree.ts';
 import { failingFileSystem, StepClock, systemError } from './tail-rig.ts';
 
@@ -27,7 +27,7 @@ function makeFinder(include: string[], exclude: string[] = [], fileSystem: FileS
     clock,
   );
   const links = new Links({ fixed: fixedPartsOf(include), followLinks: 'safe', fileSystem, clock });
-  const refusals = new Refusals({ links, privateFiles: undefined, fileSystem, notices, counts: { links: 0 } });
+  const refusals = new PathRefusals({ links, privateFiles: undefined, fileSystem, notices, counts: { links: 0 } });
   const finder = new Finder({ include, exclude, fileSystem, clock, notices, refusals });
   return { finder, log, clock, find: async () => [...(await finder.find()).keys()].sort() };
 }

@@ -95,14 +95,14 @@ const saved: readonly SavedRow[] = [
     seen: 'the same, no pattern leads to either',
     facts: { ...ELSEWHERE, content: 'same' },
     isReached: false,
-    change: 'left out',
+    change: 'unmatched',
     isRead: 'nothing; its position is kept while it exists',
   },
   {
     seen: 'at a start: no pattern leads to it, its file system is not there',
     facts: { ...NOWHERE, isMountAway: true },
     isReached: false,
-    change: 'left out',
+    change: 'unmatched',
     isRead: 'nothing; its position is kept',
   },
   {
@@ -262,14 +262,14 @@ test.for(saved)('saved file is $change: $seen', ({ facts, isReached, change }) =
   expect(kindsOf({ facts, isReached })).toEqual([change]);
 });
 
-test('of saved files with one inode the newest has it, unless it is lost or left out', () => {
+test('of saved files with one inode the newest has it, unless it is lost or unmatched', () => {
   const inode = '1:1';
   const there = { facts: ELSEWHERE, isReached: true, inode };
   const away = { facts: { ...NOWHERE, isMountAway: true }, isReached: true, inode };
   expect(kindsOf(there, there, away)).toEqual(['renamed', 'replaced', 'gone']);
   expect(kindsOf(away, there)).toEqual(['away', 'replaced']);
   const isOther = { ...there, facts: { ...ELSEWHERE, content: 'different' as const } };
-  expect(kindsOf(isOther, { ...there, isReached: false }, there)).toEqual(['replaced', 'left out', 'renamed']);
+  expect(kindsOf(isOther, { ...there, isReached: false }, there)).toEqual(['replaced', 'unmatched', 'renamed']);
 });
 
 /** The found files alone, each with one byte in it. */

@@ -3,9 +3,9 @@ import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { serveConnection } from '../../../src/sources/syslog/receive/connection.ts';
-import type { Connection } from '../../../src/sources/syslog/receive/connection.ts';
+import type { SyslogConnection } from '../../../src/sources/syslog/receive/connection.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
-import { Unfinished } from '../../../src/sources/syslog/receive/unfinished.ts';
+import { UnfinishedMessages } from '../../../src/sources/syslog/receive/unfinished-messages.ts';
 import { Flow } from '../../../src/sources/syslog/intake/flow.ts';
 import { IdleWatch } from '../../../src/sources/syslog/receive/idle.ts';
 import { moveToSharedRead } from '../../../src/sources/syslog/receive/shared-read.ts';
@@ -34,7 +34,7 @@ async function connected(): Promise<{ client: Socket; accepted: Socket }> {
 
 interface Served {
   readonly client: Socket;
-  readonly connection: Connection;
+  readonly connection: SyslogConnection;
   readonly rig: ReturnType<typeof createRig>;
   readonly received: () => number;
 }
@@ -52,7 +52,7 @@ async function serve(isPlain: boolean): Promise<Served> {
     messages: rig.open(),
     flow,
     clock: systemClock,
-    unfinished: new Unfinished(systemClock),
+    unfinished: new UnfinishedMessages(systemClock),
     largeReaders: { left: 1 },
     input: rig.input,
     received: (count) => (bytes += count),
@@ -120,7 +120,7 @@ describe.each([
   });
 });
 
-const holder = {} as Connection['holder'];
+const holder = {} as SyslogConnection['holder'];
 
 test('a connection that is not read from, because others flood, is not idle', () => {
   let closed = 0;

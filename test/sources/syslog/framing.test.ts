@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cutFrame } from '../../../src/sources/syslog/message/frame.ts';
 import { Framer } from '../../../src/sources/syslog/receive/framing.ts';
-import type { Frame } from '../../../src/sources/syslog/message/frame.ts';
+import type { MessageFrame } from '../../../src/sources/syslog/message/frame.ts';
 
 interface Seen {
   readonly text: string;
   readonly originalBytes?: number | undefined;
 }
 
-function seen(frame: Frame): Seen {
+function seen(frame: MessageFrame): Seen {
   const text = frame.bytes.toString('latin1');
   return frame.originalBytes === undefined ? { text } : { text, originalBytes: frame.originalBytes };
 }
@@ -180,9 +180,9 @@ test('a whole message over the limit is cut', () => {
 });
 
 describe('framing in parts', () => {
-  const parts = (chunks: readonly (Buffer | string)[]): Frame[] => {
+  const parts = (chunks: readonly (Buffer | string)[]): MessageFrame[] => {
     const framer = new Framer(100, true);
-    const result: Frame[] = [];
+    const result: MessageFrame[] = [];
     const take = (): void => {
       for (let frame = framer.next(); frame !== undefined; frame = framer.next()) result.push(frame);
     };
@@ -195,7 +195,7 @@ describe('framing in parts', () => {
     expect([framer.isInside, framer.held.length]).toEqual([false, 0]);
     return result;
   };
-  const shown = (frames: readonly Frame[]): unknown[] =>
+  const shown = (frames: readonly MessageFrame[]): unknown[] =>
     frames.map(({ bytes, part }) => [bytes.toString('latin1'), ...(part ? [part.number, part.isLast] : [])]);
 
   test('gives a message over the limit as it fills, and others whole', () => {

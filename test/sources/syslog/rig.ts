@@ -6,11 +6,11 @@ import type { SourceStats } from '../../../src/core/source.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
 import { createMessageTable, type MessageTable, tableBytes } from '../../../src/kernel/message-table.ts';
 import { Collector, collectorBytes } from '../../../src/sources/syslog/intake/collector.ts';
-import type { Cursor } from '../../../src/sources/syslog/intake/collector.ts';
+import type { StreamPosition } from '../../../src/sources/syslog/intake/collector.ts';
 import { cutFrame } from '../../../src/sources/syslog/message/frame.ts';
 import { Framer } from '../../../src/sources/syslog/receive/framing.ts';
-import type { Frame } from '../../../src/sources/syslog/message/frame.ts';
-import { Intake } from '../../../src/sources/syslog/intake/intake.ts';
+import type { MessageFrame } from '../../../src/sources/syslog/message/frame.ts';
+import { MessageIntake } from '../../../src/sources/syslog/intake/intake.ts';
 import type { ParseBody } from '../../../src/sources/syslog/message/bodies.ts';
 import type { ParseJson } from '../../../src/sources/syslog/message/message-json.ts';
 import { MessageStream } from '../../../src/sources/syslog/receive/message-stream.ts';
@@ -73,7 +73,7 @@ export function createRig(
     freed: () => resume(),
   });
   const reserve = (bytes: number): Region => kernel.reserve(bytes);
-  const intake = new Intake({
+  const intake = new MessageIntake({
     kernel,
     collector,
     maxEventBytes,
@@ -89,7 +89,7 @@ export function createRig(
   const input = reserve(64 * 1024);
   const place = reserve(1024 * 1024);
   const table: MessageTable = createMessageTable(reserve(tableBytes(10_000)));
-  const cursor: Cursor = { stream: '1'.padStart(32, '0'), offset: 0 };
+  const cursor: StreamPosition = { stream: '1'.padStart(32, '0'), offset: 0 };
 
   async function events(): Promise<string[]> {
     await collector.idle();
@@ -159,7 +159,7 @@ export function createRig(
 
 /** The event of one message. */
 export function eventOf(
-  frame: Frame,
+  frame: MessageFrame,
   maxEventBytes = 10_000,
   parseJson: ParseJson = 'none',
   decode?: (bytes: Buffer) => string,

@@ -8,13 +8,13 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { Flow } from '../../../src/sources/syslog/intake/flow.ts';
 import * as bounds from '../../../src/sources/syslog/limits.ts';
-import { serveConnection, type Connection } from '../../../src/sources/syslog/receive/connection.ts';
+import { serveConnection, type SyslogConnection } from '../../../src/sources/syslog/receive/connection.ts';
 import {
-  type Holder,
-  Unfinished,
+  type UnfinishedHolder,
+  UnfinishedMessages,
   UNFINISHED_LIMITS,
   type UnfinishedLimits,
-} from '../../../src/sources/syslog/receive/unfinished.ts';
+} from '../../../src/sources/syslog/receive/unfinished-messages.ts';
 import { createTestContext } from '../source-context.ts';
 import { createRig, type Rig } from './rig.ts';
 import { events, messages, patience, start, tcp } from './started.ts';
@@ -37,8 +37,8 @@ const SMALL: UnfinishedLimits = { ...UNFINISHED_LIMITS, shareBytes: 1024, allByt
 class Hall {
   readonly time = stopped();
   readonly rig: Rig = createRig();
-  readonly open: Connection[] = [];
-  readonly unfinished = new Unfinished(this.time.clock, SMALL);
+  readonly open: SyslogConnection[] = [];
+  readonly unfinished = new UnfinishedMessages(this.time.clock, SMALL);
   readonly #flow = new Flow(() => this.rig.isFull());
   readonly #largeReaders = { left: 100 };
   readonly #isPlain: boolean;
@@ -49,7 +49,7 @@ class Hall {
   }
 
   /** A new connection; the second value waits until so many bytes of it were read. */
-  async enter(): Promise<[Socket, (bytes: number) => Promise<void>, Connection]> {
+  async enter(): Promise<[Socket, (bytes: number) => Promise<void>, SyslogConnection]> {
     const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const client = connect((server.address() as { port: number }).port, '127.0.0.1').on('error', () => {});
@@ -259,12 +259,12 @@ describe.each([
 
 test('a message that fills the window when its time is over gives its room to those who wait', () => {
   const { clock, advance } = stopped();
-  const unfinished = new Unfinished(clock, SMALL);
+  const unfinished = new UnfinishedMessages(clock, SMALL);
   let isFull = false;
   const holders = Array.from({ length: 3 }, () => {
     let heldBytes = 5000;
     let isHeldBack = false;
-    const holder: Holder = {
+    const holder: UnfinishedHolder = {
       get heldBytes() {
         return heldBytes;
       },

@@ -20,14 +20,14 @@ import { type FileStat, inodeKey, isSameFile, NO_FILE } from '../scan/file-syste
 import type { FoundFile } from '../scan/finder.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { Copies } from './copies.ts';
-import { follow, followAside, type FollowOptions } from './follow.ts';
+import { follow, followAside, type FollowFileOptions } from './follow.ts';
 import type { MissedRotations } from './missed-rotations.ts';
 import type { Renewal } from './renewal.ts';
 import type { Decision, KnownDecision, NewFile, SavedFile } from '../decide/decide.ts';
 import { type ContentOptions, lookAtContent } from '../observe/observe-file.ts';
 import { lastLocationOf } from '../observe/saved-files.ts';
 
-export interface ChangeHandlerOptions extends Losing, FollowOptions, ContentOptions {
+export interface ChangeHandlerOptions extends Losing, FollowFileOptions, ContentOptions {
   readonly notices: Notices;
   readonly identities: StreamIdentities;
   readonly gaps: NulGaps;
@@ -82,8 +82,8 @@ export class ChangeHandler {
     // Text in place of NULs is no truncation: nothing is lost by it.
     const isFilled = isLost && found !== undefined && isEmpty(file.stream) && found.stat.size >= (record.seenSize ?? 0);
     noteSize(file, Math.max(record.resumeAt, isFilled ? 0 : (record.seenSize ?? 0)));
-    if (kind === 'left out') {
-      knownFiles.leftOut.add(file);
+    if (kind === 'unmatched') {
+      knownFiles.unmatched.add(file);
       return;
     }
     if (isLost && record.identity && record.resumeAt > 0)
@@ -205,8 +205,8 @@ export class ChangeHandler {
     const { knownFiles, identities } = this.#options;
     const wasGone = isGone(file);
     knownFiles.place(file, place, path);
-    if (isGone(file)) identities.noteDeleted(file);
-    else if (wasGone) identities.noteFound(file);
+    if (isGone(file)) identities.spoolUnlinked(file);
+    else if (wasGone) identities.stopSpooling(file);
   }
 
   #followInode(file: TrackedFile, stat: FileStat): void {

@@ -15,10 +15,10 @@ import { type FileStat, inodeKey, statIfAt } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { FolderNames, rotatedFrom } from '../scan/rotated-names.ts';
 import { type CopyOutcomeOptions, moveInto, noteRead, takeUp } from './copy-outcomes.ts';
-import { followAside, type FollowOptions } from './follow.ts';
+import { followAside, type FollowFileOptions } from './follow.ts';
 import type { Renewal } from './renewal.ts';
 
-export interface CopiesOptions extends CopyOutcomeOptions, FollowOptions {
+export interface CopiesOptions extends CopyOutcomeOptions, FollowFileOptions {
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
   readonly matcher: CopyMatcher;
@@ -79,7 +79,7 @@ export class Copies {
       const detached = changed.filter((each) => knownFiles.detached.has(each));
       this.seek(detached);
       // What was read of it, and not delivered, is in no file that was found yet.
-      for (const each of detached) if (isDetached(each)) identities.noteDeleted(each);
+      for (const each of detached) if (isDetached(each)) identities.spoolUnlinked(each);
       // Behind what the copies have of the streams before.
       for (const each of begun) if (knownFiles.in(each.disk) === each) knownFiles.enqueue(each);
     }

@@ -51,8 +51,8 @@ export function moveInto(
   // The copy may be shorter than the fingerprint.
   if (end) generation.stream.identity = { ...generation.stream.identity, ...end.fingerprint };
   // No file holds the bytes that were read beyond the copy's end.
-  if (end || isGone(generation)) identities.noteDeleted(generation);
-  else identities.noteFound(generation);
+  if (end || isGone(generation)) identities.spoolUnlinked(generation);
+  else identities.stopSpooling(generation);
   identities.save(generation);
   knownFiles.enqueue(generation);
 }

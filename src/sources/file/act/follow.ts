@@ -14,13 +14,13 @@ export interface NewFileOptions {
   readonly shapeOf: (path: string) => EventShape;
 }
 
-export interface FollowOptions extends NewFileOptions {
+export interface FollowFileOptions extends NewFileOptions {
   readonly chain: RotationChain;
   readonly finder: Finder;
 }
 
 /** Follows a file that a scan found under a matching path. */
-export function follow(options: FollowOptions, { path, stat }: FoundFile): TrackedFile {
+export function follow(options: FollowFileOptions, { path, stat }: FoundFile): TrackedFile {
   const { knownFiles, chain } = options;
   const file = newGeneration(options, path, stat);
   const readBefore = knownFiles.readBefore.get(inodeKey(stat));
@@ -36,7 +36,7 @@ export function follow(options: FollowOptions, { path, stat }: FoundFile): Track
 }
 
 /** Follows a file that is beside a matching one, or was until a moment ago. */
-export function followAside(options: FollowOptions, { path, stat }: FoundFile, of: FirstPlace): TrackedFile {
+export function followAside(options: FollowFileOptions, { path, stat }: FoundFile, of: FirstPlace): TrackedFile {
   const { finder, knownFiles, chain } = options;
   const place = finder.placeOf(path);
   const file =

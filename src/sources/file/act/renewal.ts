@@ -119,7 +119,7 @@ export class Renewal {
     next.stream.identity = identity;
     next.stream.goOn(kept, tail);
     next.stream.readFromMs = file.stream.readFromMs;
-    identities.noteDeleted(file);
+    identities.spoolUnlinked(file);
     identities.noteRead(file);
     knownFiles.takeOver(next, file);
     descriptors.handOver(file, next);

@@ -13,7 +13,7 @@ import { decideSaved } from '../decide/decide.ts';
 import { firstPlaceOf, SavedFiles, type SavedFilesOptions } from '../observe/saved-files.ts';
 import type { Tracker } from './tracker.ts';
 
-export interface RestoreOptions extends SavedFilesOptions {
+export interface RestoreFilesOptions extends SavedFilesOptions {
   readonly tracker: Tracker;
   readonly copies: Copies;
   readonly knownFiles: KnownFiles;
@@ -24,8 +24,8 @@ export interface RestoreOptions extends SavedFilesOptions {
 /** Takes up every record, and every file that rotation made of a record's file since. Counts files; no pattern leads to those left out. */
 export async function restore(
   stored: readonly StreamRecord[],
-  options: RestoreOptions,
-): Promise<Record<'recognized' | 'away' | 'leftOut', number>> {
+  options: RestoreFilesOptions,
+): Promise<Record<'recognized' | 'away' | 'unmatched', number>> {
   const { tracker, copies, knownFiles, fileSystem, isReached } = options;
   const saved = new SavedFiles(options);
   const names = new FolderNames(fileSystem);
@@ -33,7 +33,7 @@ export async function restore(
   const changes = decideSaved(records.toReversed().map((record) => saved.observe(record, isReached)));
   for (const change of changes) tracker.handler.resume(change);
   const detached = [...knownFiles.detached];
-  const [away, leftOut] = [knownFiles.gone.size, knownFiles.leftOut.size];
+  const [away, unmatched] = [knownFiles.gone.size, knownFiles.unmatched.size];
   const recognized = knownFiles.files.size - detached.length - away;
   copies.seek(detached, names);
   while (copies.decide()) await setImmediate();
@@ -58,7 +58,7 @@ export async function restore(
     if (isRotated(file) && file.bornMs > file.stream.createdMs - BIRTH_SLACK_MS)
       tracker.takeBeside(file.stream, names, ({ stat }) => stat.mtimeMs >= file.bornMs);
   }
-  return { recognized, away, leftOut };
+  return { recognized, away, unmatched };
 }
 
 /** A database of an earlier version has no real paths: then where the path leads now. */

@@ -6,9 +6,9 @@ import { findTextEnd, tailBefore } from '../known/nul-runs.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import { type FileSystem, findLineStart, readHead } from '../scan/file-system.ts';
 import type { Copies } from './copies.ts';
-import { follow, type FollowOptions } from './follow.ts';
+import { follow, type FollowFileOptions } from './follow.ts';
 
-export interface SkipOptions extends FollowOptions {
+export interface SkipOptions extends FollowFileOptions {
   readonly fileSystem: FileSystem;
   readonly descriptors: OpenFiles;
   readonly copies: Copies;

@@ -121,7 +121,7 @@ export class Tracker {
 
   /** An earlier process knew a file at this path: looks for what had the path since, as when a file leaves it. */
   expectAt(place: FirstPlace, nextBornMs: number, names: FolderNames): void {
-    this.takeBeside(place, names, (found, of) => mayBeLeft(found, of, nextBornMs));
+    this.takeBeside(place, names, (found, of) => mayHaveHadPathSince(found, of, nextBornMs));
     this.#missed.expect(place, nextBornMs);
   }
 
@@ -131,7 +131,7 @@ export class Tracker {
     this.#missed.logMissed(names);
     const search = (place: FirstPlace, nextBornMs: number): boolean =>
       (folder === undefined || parentOf(place.firstPath) === folder) &&
-      this.takeBeside(place, names, (found, of) => mayBeLeft(found, of, nextBornMs));
+      this.takeBeside(place, names, (found, of) => mayHaveHadPathSince(found, of, nextBornMs));
     this.#missed.search(search, (path) => knownFiles.at(path) !== undefined);
   }
 
@@ -179,6 +179,6 @@ export class Tracker {
 }
 
 /** The file may have had the path since, or is where that led, and was written to since: then what is in it may be younger than the file. */
-function mayBeLeft({ path, stat }: FoundFile, { realPath }: FirstPlace, sinceMs: number): boolean {
+function mayHaveHadPathSince({ path, stat }: FoundFile, { realPath }: FirstPlace, sinceMs: number): boolean {
   return mayHaveHadPath(stat, sinceMs) || (path === realPath && stat.mtimeMs > sinceMs);
 }

@@ -43,7 +43,7 @@ export interface CompressedReaderOptions extends Losing {
   shapeOf(path: string): EventShape;
 }
 
-interface Holder {
+interface StreamHolder {
   readonly compressed: CompressedFile;
   readonly shape: EventShape;
   readonly headers: FileIdentity['headers'];
@@ -135,7 +135,7 @@ export class CompressedReader {
   }
 
   /** The compressed file that holds what was read of a file that is gone. Skips those that cannot be read. */
-  async #findHolder(stream: string): Promise<Holder | undefined> {
+  async #findHolder(stream: string): Promise<StreamHolder | undefined> {
     const { files, known } = this.#options;
     for (const compressed of files.present) {
       const read = await this.#content

@@ -4,14 +4,14 @@ import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 
-export type Compression = 'gzip' | 'zstd';
+export type CompressionFormat = 'gzip' | 'zstd';
 
 /** Bytes that tell the compression. */
 const MAGIC_BYTES = 4;
 const PIECE_BYTES = 64 * 1024;
 
 /** By the file's first bytes; undefined for anything else. */
-export function compressionOf(head: Buffer): Compression | undefined {
+export function compressionOf(head: Buffer): CompressionFormat | undefined {
   if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip';
   if (head.length < MAGIC_BYTES) return undefined;
   const magic = head.readUInt32LE(0);
@@ -41,7 +41,7 @@ export class CompressedRange {
 export async function* decompress(
   fileSystem: FileSystem,
   fd: number,
-  compression: Compression,
+  compression: CompressionFormat,
   range = new CompressedRange(),
 ): AsyncGenerator<Buffer> {
   const decompressor =

@@ -13,20 +13,20 @@ import type { Stream } from '../known/stream.ts';
 import { isBehind } from '../known/tracked-file.ts';
 
 /** The known facts about a stream. */
-type Known = Pick<Stream, 'firstPath' | 'id' | 'identity' | 'startAt' | 'offset' | 'sum'> & {
+type KnownStream = Pick<Stream, 'firstPath' | 'id' | 'identity' | 'startAt' | 'offset' | 'sum'> & {
   readonly groups: Pick<Stream['groups'], 'behind'>;
 };
 
-export interface ReadContent {
+export interface ReadBefore {
   /** Up to here it was read. */
   readonly at: number;
-  readonly file: Known;
+  readonly file: KnownStream;
 }
 
 export class KnownContent {
   readonly #knownFiles: KnownFiles;
   /** By stream, also of files that are gone; the oldest is evicted first. */
-  readonly #files = new Map<string, Known>();
+  readonly #files = new Map<string, KnownStream>();
 
   constructor(knownFiles: KnownFiles) {
     this.#knownFiles = knownFiles;
@@ -60,7 +60,7 @@ export class KnownContent {
   }
 
   /** True while the file is followed: what it holds is read from there. */
-  isFollowed({ id }: Known): boolean {
+  isFollowed({ id }: KnownStream): boolean {
     return id !== undefined && this.#knownFiles.byStream(id) !== undefined;
   }
 
@@ -68,15 +68,15 @@ export class KnownContent {
    * The stream of which the content holds most; undefined if it holds none. Reads no more of `pieces`, the whole content, than it
    * needs. `stream` restricts the search to that one.
    */
-  async find(pieces: AsyncIterable<Buffer>, stream?: string): Promise<ReadContent | undefined> {
-    let candidates: Known[] | undefined;
+  async find(pieces: AsyncIterable<Buffer>, stream?: string): Promise<ReadBefore | undefined> {
+    let candidates: KnownStream[] | undefined;
     let isNuls = true;
-    let found: ReadContent | undefined;
+    let found: ReadBefore | undefined;
     let head = Buffer.alloc(0);
     let at = 0;
     let sum = 0;
     /** The checksum of the bytes before a stream that begins inside its file. */
-    const before = new Map<Known, number>();
+    const before = new Map<KnownStream, number>();
     for await (const piece of pieces) {
       if (candidates === undefined) {
         head = Buffer.concat([head, piece]);
@@ -111,18 +111,18 @@ export class KnownContent {
   }
 
   /** The plain form of a content with text is followed, and nothing of it was read. A file that is nothing but NULs has other content. */
-  #mayBeUnread({ id, offset, identity }: Known): boolean {
+  #mayBeUnread({ id, offset, identity }: KnownStream): boolean {
     const file = offset === 0 && id !== undefined ? this.#knownFiles.byStream(id) : undefined;
     return file !== undefined && (isBehind(file) || !isAllNuls(identity));
   }
 
-  #beginningWith(head: Buffer): Known[] {
+  #beginningWith(head: Buffer): KnownStream[] {
     return [...this.#files.values()].filter(
       ({ identity }) => identity.headLength > 0 && hasFingerprint(identity, head),
     );
   }
 
-  #isRead({ sum: content, offset }: Known, sum: number, before: number): boolean {
+  #isRead({ sum: content, offset }: KnownStream, sum: number, before: number): boolean {
     const point = content.upTo(offset);
     return point?.at === offset && point.sum === subtractSums(sum, before);
   }

@@ -48,7 +48,7 @@ export function chooseShort<T extends SoughtCopy>(original: TrackedFile, copies:
   );
 }
 
-/** `new`: read from its beginning. `left`: to the next scan. */
-export function decideNoCopy({ wasFollowed, isSeen, isLast, isRotatedSince }: NoCopyFacts): 'new' | 'left' {
-  return wasFollowed || isSeen || isLast || isRotatedSince ? 'new' : 'left';
+/** `new`: read from its beginning. `later`: a later scan decides. */
+export function decideNoCopy({ wasFollowed, isSeen, isLast, isRotatedSince }: NoCopyFacts): 'new' | 'later' {
+  return wasFollowed || isSeen || isLast || isRotatedSince ? 'new' : 'later';
 }

@@ -142,7 +142,7 @@ export function decideSaved(observations: readonly SavedObservation[]): SavedFil
     const change = decideFile(isTaken ? { ...facts, content: 'different', isMountAway: false } : facts);
     const isLost = change === 'gone' || change === 'replaced';
     if (!isLost && isReached) taken.add(inode);
-    return { kind: isLost || isReached ? change : 'left out', record, found };
+    return { kind: isLost || isReached ? change : 'unmatched', record, found };
   });
 }
 

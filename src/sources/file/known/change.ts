@@ -11,8 +11,8 @@ export type KnownChange =
   | 'away'
   | 'undecided';
 
-/** Of the file of a saved stream. `left out`: no pattern leads to it any more: it is not read on, but its batches are still rebuilt from it. */
-export type SavedChange = KnownChange | 'left out';
+/** Of the file of a saved stream. `unmatched`: no pattern leads to it any more; it is not read on, but its batches are still rebuilt from it. */
+export type SavedChange = KnownChange | 'unmatched';
 
 /** Of a file that is not known, and may be a copy. */
 export type CopyChange =

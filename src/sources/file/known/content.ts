@@ -24,7 +24,7 @@ export interface ReadContent {
 }
 
 /** `more`: bytes are left to compare. */
-export type Verdict = 'same' | 'different' | 'more';
+export type ContentVerdict = 'same' | 'different' | 'more';
 
 export const NO_FINGERPRINT = { headLength: 0, headHash: '' } as const;
 
@@ -89,7 +89,7 @@ export function compare(
   size: number,
   read: ReadContent,
   head = peekHead(fileSystem, fd),
-): Exclude<Verdict, 'more'> {
+): Exclude<ContentVerdict, 'more'> {
   if (size < read.offset || !hasFingerprint(read.identity, head)) return 'different';
   return hasEdges(fileSystem, fd, read) ? 'same' : 'different';
 }
@@ -134,7 +134,7 @@ export class CopyComparison {
    * Reads up to `maxBytes` more of the file. `same`: it holds everything that was read, or all that it holds was read (a copy
    * made before the last read). Throws system errors.
    */
-  step(fd: number, size: number, maxBytes: number): Verdict {
+  step(fd: number, size: number, maxBytes: number): ContentVerdict {
     if (!this.#sum) {
       const verdict = this.#compareEdges(fd, size);
       if (verdict !== 'more') return verdict;
@@ -163,7 +163,7 @@ export class CopyComparison {
     return true;
   }
 
-  #compareEdges(fd: number, size: number): Verdict {
+  #compareEdges(fd: number, size: number): ContentVerdict {
     const { identity, offset, startAt, sum } = this.#stream;
     if (identity.headLength === 0) return 'different';
     // One that is shorter than the fingerprint was made before all of that was there: the sums tell.

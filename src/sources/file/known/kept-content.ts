@@ -17,7 +17,7 @@ export interface SummedContent extends ReadContent {
   readonly sum: ContentSum;
 }
 
-export type Kept =
+export type KeptContent =
   | ({ readonly kind: 'go on'; readonly isWhole: boolean; readonly by: number } & KeptStretch)
   /** Some of the bytes read are in their old place, too few to go on by. */
   | { readonly kind: 'in part' };
@@ -43,14 +43,14 @@ export function findKept(
   size: number,
   read: SummedContent,
   seenSize: number,
-): Kept | undefined {
+): KeptContent | undefined {
   if (read.offset === read.startAt) return undefined;
   const stays = findUnmoved(fileSystem, fd, size, read);
   if (stays?.kind === 'go on' || size >= seenSize) return stays;
   return findMoved(fileSystem, fd, size, read, seenSize) ?? stays;
 }
 
-function findUnmoved(fileSystem: FileSystem, fd: number, size: number, read: SummedContent): Kept | undefined {
+function findUnmoved(fileSystem: FileSystem, fd: number, size: number, read: SummedContent): KeptContent | undefined {
   const points = read.sum.points.filter(({ at }) => at <= size);
   const kept = findStretch(fileSystem, fd, points, 0);
   const goOn = { kind: 'go on', isWhole: kept?.to === read.offset, by: 0 } as const;
@@ -84,7 +84,7 @@ function findMoved(
   size: number,
   read: SummedContent,
   seenSize: number,
-): Kept | undefined {
+): KeptContent | undefined {
   const least = Math.ceil((seenSize - size) / CUT_OUT_UNIT_BYTES) * CUT_OUT_UNIT_BYTES;
   const most = Math.min(read.offset - read.startAt, least + MAX_APPENDED_BYTES);
   for (let by = least; by <= most; by += CUT_OUT_UNIT_BYTES) {

@@ -4,7 +4,7 @@
  */
 import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
-import { MAX_LEFT_IN_LINE } from '../limits.ts';
+import { MAX_ENDED_IN_LINE } from '../limits.ts';
 import type { CopyCandidate } from './copy-candidate.ts';
 import { parentOf } from '../scan/finder.ts';
 import { familyOf } from '../scan/rotated-names.ts';
@@ -28,13 +28,13 @@ export class KnownFiles {
   /** By what their names have in common; made when it is first asked for. */
   #byFamily: Map<string, Set<TrackedFile>> | undefined;
   /** Families of which a file ended inside of a line and is not known any more. */
-  readonly #leftInLine = new Set<string>();
+  readonly #endedInLine = new Set<string>();
   /** Those that have no name any more. */
   readonly gone = new Set<TrackedFile>();
   /** Streams whose content is in no file any more. */
   readonly detached = new Set<TrackedFile>();
   /** Streams that no pattern leads to any more: kept so that their batches can be sent again. */
-  readonly leftOut = new Set<TrackedFile>();
+  readonly unmatched = new Set<TrackedFile>();
   /** Files that may be copies of others: nothing of them is read until that is decided. */
   readonly candidates = new Map<TrackedFile, CopyCandidate>();
   /** Generations that began, or were detached, since `Copies` looked last. */
@@ -115,8 +115,8 @@ export class KnownFiles {
   }
 
   /** True where a file of the family ended inside of a line and is not known any more; once, for the file that goes on with it. */
-  takeLeftInLine(family: string): boolean {
-    return this.#leftInLine.delete(family);
+  takeEndedInLine(family: string): boolean {
+    return this.#endedInLine.delete(family);
   }
 
   #leaveFamily(file: TrackedFile): void {
@@ -128,9 +128,9 @@ export class KnownFiles {
       !(stream.identity.endsInLine === true || stream.readTo > stream.offset || lagOf(file) > 0)
     )
       return;
-    this.#leftInLine.add(family);
-    for (const oldest of this.#leftInLine)
-      if (this.#leftInLine.size > MAX_LEFT_IN_LINE) this.#leftInLine.delete(oldest);
+    this.#endedInLine.add(family);
+    for (const oldest of this.#endedInLine)
+      if (this.#endedInLine.size > MAX_ENDED_IN_LINE) this.#endedInLine.delete(oldest);
   }
 
   #joinFamily(file: TrackedFile): void {
@@ -176,7 +176,7 @@ export class KnownFiles {
   }
 
   byStream(stream: string): TrackedFile | undefined {
-    for (const files of [this.files, this.leftOut])
+    for (const files of [this.files, this.unmatched])
       for (const file of files) if (file.stream.id === stream) return file;
     return undefined;
   }

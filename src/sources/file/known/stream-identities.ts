@@ -67,12 +67,12 @@ export class StreamIdentities {
   }
 
   /** The file has no name, or no longer its content: what is held of it, and what is read of it, is spooled. */
-  noteDeleted(file: TrackedFile): void {
+  spoolUnlinked(file: TrackedFile): void {
     if (file.stream.id !== undefined) this.#options.rescue?.keep(file.stream.id);
   }
 
   /** Reverts that: its content was found under some name. */
-  noteFound({ stream: { id } }: TrackedFile): void {
+  stopSpooling({ stream: { id } }: TrackedFile): void {
     if (id !== undefined) this.#options.rescue?.release(id);
   }
 }

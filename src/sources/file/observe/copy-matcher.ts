@@ -2,7 +2,7 @@
 import type { Tail } from '../../../core/block.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
-import { compare, CopyComparison, fingerprintOfText, hasFingerprint, type Verdict } from '../known/content.ts';
+import { compare, CopyComparison, fingerprintOfText, hasFingerprint, type ContentVerdict } from '../known/content.ts';
 import { basesOf, type CopyCandidate, extendsName } from '../known/copy-candidate.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import type { OpenFiles } from '../known/open-files.ts';
@@ -140,12 +140,12 @@ export class CopyMatcher {
       !descriptors.open(file)
     )
       return false;
-    const holds = (fd: number, size: number): Verdict =>
+    const holds = (fd: number, size: number): ContentVerdict =>
       compare(fileSystem, fd, size, stream) === 'same'
         ? new CopyComparison(fileSystem, stream, undefined).step(fd, size, COPY_CHECK_BYTES)
         : 'different';
     try {
-      const isIn = ({ disk: { fd } }: TrackedFile): Verdict => holds(fd!, fileSystem.fstat(fd!).size);
+      const isIn = ({ disk: { fd } }: TrackedFile): ContentVerdict => holds(fd!, fileSystem.fstat(fd!).size);
       return isIn(file) === 'same' && isIn(original) === 'different';
     } catch {
       // The next scan compares them again.

@@ -7,7 +7,7 @@ import { lagOf, type TrackedFile } from '../known/tracked-file.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import type { Copies } from '../act/copies.ts';
 import { LOWER_BOUND } from '../scan/notices.ts';
-import type { Reader } from './reader.ts';
+import type { TailReader } from './reader.ts';
 
 export interface FinishOptions extends Losing {
   readonly knownFiles: KnownFiles;
@@ -16,7 +16,7 @@ export interface FinishOptions extends Losing {
 }
 
 /** Files that continue an event of another one come after it. What the lane does not take any more is counted as lost. */
-export async function finishDeleted(options: FinishOptions, reader: Reader): Promise<void> {
+export async function finishDeleted(options: FinishOptions, reader: TailReader): Promise<void> {
   const { knownFiles, copies } = options;
   while (copies.decide()) await setImmediate();
   const gone = [...knownFiles.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
@@ -30,7 +30,7 @@ function isCopySoFar(file: TrackedFile, knownFiles: KnownFiles): boolean {
   return knownFiles.isUndecided(file) && !file.disk.failure;
 }
 
-async function finish(file: TrackedFile, options: FinishOptions, reader: Reader): Promise<void> {
+async function finish(file: TrackedFile, options: FinishOptions, reader: TailReader): Promise<void> {
   try {
     for (let before = -1; lagOf(file) > 0 && file.stream.position > before;) {
       before = file.stream.position;

@@ -45,7 +45,7 @@ export interface Continuation {
   readonly range: StreamRange;
 }
 
-export interface OpenEvent {
+export interface CutEvent {
   /** Of the file in which the event begins. `single` and `continued` are set where it goes on. */
   readonly block: WindowBlock & Pick<Block, 'continued'>;
   readonly continuations: readonly Continuation[];
@@ -66,7 +66,7 @@ export async function continueEvent(
   options: ContinueOptions,
   file: TrackedFile,
   isFinal: boolean,
-): Promise<OpenEvent | undefined> {
+): Promise<CutEvent | undefined> {
   const { lines, chain } = options;
   const own = lines.waiting.length;
   const parts: JoinedPart<TrackedFile>[] = [];
@@ -90,7 +90,10 @@ export function giveJoined<F extends { readonly stream: Pick<Stream, 'id' | 'sta
   own: number,
   parts: readonly JoinedPart<F>[],
   length: number,
-): { readonly block: OpenEvent['block']; readonly continuations: { readonly file: F; readonly range: StreamRange }[] } {
+): {
+  readonly block: CutEvent['block'];
+  readonly continuations: { readonly file: F; readonly range: StreamRange }[];
+} {
   if (length <= own) return { block: lines.giveEvent(length), continuations: [] };
   const { waiting } = lines;
   const mark = lines.bom ?? Buffer.alloc(0);
@@ -186,7 +189,7 @@ function tailBehind(before: Buffer, bytes: Buffer): Tail {
 export async function offerJoined(
   options: OfferOptions,
   file: TrackedFile,
-  { block, continuations }: OpenEvent,
+  { block, continuations }: CutEvent,
 ): Promise<void> {
   const { lane, lines, stats } = options;
   const { length, sum, tail } = block.single!;

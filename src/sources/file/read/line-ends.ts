@@ -67,7 +67,7 @@ export class LineEnds {
   goesOn(self: object, family: string, mtimeMs: number): boolean {
     if (!this.#isAsked) return false;
     const { knownFiles, compressed } = this.#options;
-    if (knownFiles.takeLeftInLine(family)) return true;
+    if (knownFiles.takeEndedInLine(family)) return true;
     const before: { mtimeMs: number; readonly endsInLine: () => boolean | undefined }[] = [];
     const note = (at: number, endsInLine: () => boolean | undefined): void => {
       if (at > mtimeMs || at < (before[0]?.mtimeMs ?? at)) return;

@@ -33,7 +33,7 @@ import { noteCharset, noteCutEnd, noteCutLine } from './reader-notices.ts';
 import { resetInLine, resumeLine, refill, stillSuspended } from './in-line.ts';
 import { endedInNuls, isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 
-export interface ReaderOptions extends Losing, ContinueOptions {
+export interface TailReaderOptions extends Losing, ContinueOptions {
   readonly renewal: Renewal;
   readonly matcher: CopyMatcher;
   readonly identities: StreamIdentities;
@@ -45,10 +45,10 @@ export interface ReaderOptions extends Losing, ContinueOptions {
   readonly lineEnds: LineEnds;
 }
 
-export class Reader {
-  readonly #options: ReaderOptions;
+export class TailReader {
+  readonly #options: TailReaderOptions;
 
-  constructor(options: ReaderOptions) {
+  constructor(options: TailReaderOptions) {
     this.#options = options;
   }
 
@@ -284,7 +284,7 @@ export class Reader {
       await offerBlock(lane, file.stream, block.single ? block : { ...block, sum }, lines.readAtMs);
     } catch (error) {
       if (error instanceof LaneRefusal && error.cause instanceof StoppedError)
-        this.#keepTaken(file, block, error.cause.leftBytes);
+        this.#keepTaken(file, block, error.cause.remainingBytes);
       throw error;
     }
     file.stream.offeredBytes = 0;
@@ -301,15 +301,15 @@ export class Reader {
   }
 
   /** The lane took all but the last bytes of the block: a stop that reads a deleted file to its end must not offer them again. */
-  #keepTaken(file: TrackedFile, block: WindowBlock, leftBytes: number): void {
+  #keepTaken(file: TrackedFile, block: WindowBlock, remainingBytes: number): void {
     if (block.single) return;
     const bytes = streamBytesOf(block);
-    const taken = bytes.subarray(0, bytes.length - streamBytesIn(block, leftBytes));
+    const taken = bytes.subarray(0, bytes.length - streamBytesIn(block, remainingBytes));
     if (taken.length === 0) return;
     const { stream } = file;
     stream.offeredBytes = bytes.length - taken.length;
     const part = { length: taken.length, sum: contentSum(taken, stream.offset) };
-    const last = block.ends?.indexOf(block.end - leftBytes) ?? -1;
+    const last = block.ends?.indexOf(block.end - remainingBytes) ?? -1;
     stream.advance(
       stream.offset + taken.length,
       [part],

@@ -7,7 +7,7 @@ import { Finder, type FinderOptions, type FoundFile } from './finder.ts';
 import { fixedPartsOf } from './glob.ts';
 import { Links, type LinksOptions } from './links.ts';
 import { Notices } from './notices.ts';
-import { guard, Refusals } from './refusals.ts';
+import { guard, PathRefusals } from './path-refusals.ts';
 
 export interface FoundFiles {
   readonly found: ReadonlyMap<string, FoundFile>;
@@ -28,7 +28,7 @@ export async function findFiles(
   const { exclude, followLinks } = source;
   const links = new Links({ fixed: fixedPartsOf(source.include), followLinks, fileSystem: nodeFileSystem, clock });
   const fileSystem = guard(nodeFileSystem, links, privateFiles);
-  const refusals = new Refusals({
+  const refusals = new PathRefusals({
     links,
     privateFiles,
     fileSystem,

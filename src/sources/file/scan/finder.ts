@@ -12,7 +12,7 @@ import { foldersAbove, inodeKey, isSameStat, type FileStat, type FileSystem } fr
 import { type FolderListing, FolderListings } from './folder-listing.ts';
 import { compileExclude, compileInclude, explainMiss, type IncludeRule } from './glob.ts';
 import type { Notices } from './notices.ts';
-import type { Refusals } from './refusals.ts';
+import type { PathRefusals } from './path-refusals.ts';
 
 export interface FoundFile {
   readonly path: string;
@@ -26,7 +26,7 @@ export interface FinderOptions {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
   readonly notices: Notices;
-  readonly refusals: Refusals;
+  readonly refusals: PathRefusals;
   /** Of a search. */
   readonly deadline?: StepDeadline;
 }
@@ -41,7 +41,7 @@ export interface Visited {
   readonly missing: Set<string>;
 }
 
-interface Folder {
+interface SearchedFolder {
   readonly path: string;
   readonly level: number;
   /** Reached through a symbolic link: skipped when it was visited under another name. */
@@ -174,9 +174,9 @@ export class Finder {
     found: Map<string, FoundFile>,
     visited: Visited,
   ): Promise<void> {
-    const folders: Folder[] = [{ path: rule.base, level: 0, isLinked: false, isLink: false }];
+    const folders: SearchedFolder[] = [{ path: rule.base, level: 0, isLinked: false, isLink: false }];
     // Links come last, so that a folder that is reached both ways has its own name.
-    const links: Folder[] = [];
+    const links: SearchedFolder[] = [];
     const inodes = new Set<string>();
     const paths = new Set<string>();
     for (let folder = folders.pop(); folder; folder = folders.pop() ?? links.pop()) {
@@ -222,7 +222,7 @@ export class Finder {
     }
   }
 
-  #list(listings: FolderListings, folder: Folder, stat: FileStat): FolderListing | undefined {
+  #list(listings: FolderListings, folder: SearchedFolder, stat: FileStat): FolderListing | undefined {
     try {
       const listing = listings.list(folder.path, folder.level, stat);
       this.#options.notices.clear(folder.path);

@@ -6,7 +6,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { MAX_NOTICES } from '../limits.ts';
 import { type Log, LogLimit } from '../../../core/log.ts';
 
-type Level = 'debug' | 'info' | 'warn';
+type NoticeLevel = 'debug' | 'info' | 'warn';
 
 /** Added to every line whose `lostBytes` is a lower bound: no scan saw the file's end. */
 export const LOWER_BOUND = '; lostBytes is what was seen of it, what was written after the last look is not counted';
@@ -26,7 +26,7 @@ export class Notices {
   }
 
   /** Something that happened once. At most 30 lines a minute for each `text`. */
-  event(level: Level, fields: object, text: string): void {
+  event(level: NoticeLevel, fields: object, text: string): void {
     let limit = this.#events.get(text);
     if (!limit) this.#events.set(text, (limit = new LogLimit(EVENTS_A_MINUTE, 60_000)));
     const heldBack = limit.admit(this.#clock.monotonic());
@@ -34,7 +34,7 @@ export class Notices {
   }
 
   /** Trouble with `subject` (a path, as a rule): written unless the same `text` was the last one about it. */
-  trouble(level: Level, subject: string, fields: object, text: string): void {
+  trouble(level: NoticeLevel, subject: string, fields: object, text: string): void {
     if (this.#logged.get(subject) === text) return;
     if (this.#logged.size >= MAX_NOTICES && !this.#logged.has(subject)) {
       if (!this.#isFull)

@@ -67,7 +67,7 @@ export function isGzipOrZstdName(path: string): boolean {
 }
 
 /** Sorted names of plain files, and those of symbolic links. */
-interface Names {
+interface ListedNames {
   readonly files: readonly string[];
   readonly links: ReadonlySet<string>;
   /** The folder without symbolic links. */
@@ -77,7 +77,7 @@ interface Names {
 /** Names by folder; each folder is listed once. For a moment's use: later files are not in it. */
 export class FolderNames {
   readonly #fileSystem: FileSystem;
-  readonly #names = new Map<string, Names>();
+  readonly #names = new Map<string, ListedNames>();
 
   constructor(fileSystem: FileSystem) {
     this.#fileSystem = fileSystem;
@@ -127,7 +127,7 @@ export class FolderNames {
     return this.#list(folder).files.includes(nameOf(path, folder));
   }
 
-  #list(folder: string): Names {
+  #list(folder: string): ListedNames {
     const known = this.#names.get(folder);
     if (known) return known;
     let entries: Dirent[] = [];

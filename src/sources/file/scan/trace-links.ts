@@ -37,7 +37,7 @@ export interface Trace {
 const O_PATH = 0o10000000;
 
 /** A place on the way. */
-interface Step {
+interface TraceStep {
   /** A path that leads to it, whatever its own path leads to by now. */
   readonly ref: string;
   readonly fd: number | undefined;
@@ -54,7 +54,7 @@ interface LinkEnd {
 export function traceLinks(path: string, base: string): Trace {
   const links: TracedLink[] = [];
   const open: LinkEnd[] = [];
-  let step: Step | undefined;
+  let step: TraceStep | undefined;
   /** The links on whose text the walk is. */
   const unresolved = (): TracedLink[] => open.map((link) => ({ ...link, targetOwner: undefined }));
   try {
@@ -68,7 +68,7 @@ export function traceLinks(path: string, base: string): Trace {
         links.push({ ...next, targetOwner: step.stat.uid });
         continue;
       }
-      const child: Step = stepInto(step, next);
+      const child: TraceStep = stepInto(step, next);
       const childPath = `${at === '/' ? '' : at}/${next}`;
       if (!child.stat.isSymbolicLink()) {
         leave(step);
@@ -109,29 +109,29 @@ function namesOf(path: string): string[] {
 let canHold: boolean | undefined;
 
 /** Links of the path itself are followed. */
-function stepAt(path: string): Step {
+function stepAt(path: string): TraceStep {
   canHold ??= nativeLibrary() !== undefined && existsSync('/proc/self/fd');
   return canHold ? held(openSync(path, O_PATH)) : { ref: path, fd: undefined, stat: statSync(path) };
 }
 
 /** A link is not followed. */
-function stepInto({ ref, fd }: Step, name: string): Step {
+function stepInto({ ref, fd }: TraceStep, name: string): TraceStep {
   const path = `${ref}/${name}`;
   return fd === undefined
     ? { ref: path, fd, stat: lstatSync(path) }
     : held(openSync(path, O_PATH | constants.O_NOFOLLOW));
 }
 
-function held(fd: number): Step {
+function held(fd: number): TraceStep {
   return { ref: `/proc/self/fd/${fd}`, fd, stat: fstatSync(fd) };
 }
 
-function leave({ fd }: Step): void {
+function leave({ fd }: TraceStep): void {
   if (fd !== undefined) closeSync(fd);
 }
 
 /** A link's text. That of the very link: another one may be in its place by now. */
-function textOf({ ref, fd }: Step): string {
+function textOf({ ref, fd }: TraceStep): string {
   const library = nativeLibrary();
   if (fd === undefined || !library) return readlinkSync(ref);
   const text = Buffer.alloc(4096);
@@ -140,7 +140,7 @@ function textOf({ ref, fd }: Step): string {
   return text.toString('utf8', 0, length);
 }
 
-function exactEnd({ fd, ref }: Step): Trace['end'] {
+function exactEnd({ fd, ref }: TraceStep): Trace['end'] {
   const { dev: device, ino: inode } =
     fd === undefined ? statSync(ref, { bigint: true }) : fstatSync(fd, { bigint: true });
   return { device, inode };

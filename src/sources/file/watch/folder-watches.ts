@@ -19,7 +19,7 @@ export interface FolderWatchesOptions {
 }
 
 /** What a folder is watched for. */
-interface Role {
+interface FolderRole {
   /** Device and inode of a folder that is searched; undefined for one that is not. */
   key: string | undefined;
   /** By real path: the symbolic links that match and lead to a file in it. */
@@ -40,7 +40,7 @@ const WATCHES = 'watches';
 export class FolderWatches {
   readonly #options: FolderWatchesOptions;
   readonly #folders = new Map<string, WatchedFolder>();
-  #roles: ReadonlyMap<string, Role> = new Map();
+  #roles: ReadonlyMap<string, FolderRole> = new Map();
   /** Folders that could not be watched, each with the time before which it is not tried again (monotonic). */
   readonly #failed = new Set<string>();
   #retryAtMs = -Infinity;
@@ -244,9 +244,9 @@ export class FolderWatches {
 }
 
 /** Which folders to watch, and what for. */
-function rolesOf({ folders, links, missing }: Visited, fileSystem: FileSystem): Map<string, Role> {
-  const roles = new Map<string, Role>();
-  const roleOf = (folder: string): Role => {
+function rolesOf({ folders, links, missing }: Visited, fileSystem: FileSystem): Map<string, FolderRole> {
+  const roles = new Map<string, FolderRole>();
+  const roleOf = (folder: string): FolderRole => {
     let role = roles.get(folder);
     if (!role) roles.set(folder, (role = { key: undefined, links: new Map(), awaits: new Set() }));
     return role;

@@ -24,7 +24,7 @@ export interface GroupRecord {
   readonly timeMs: number | undefined;
 }
 
-export interface Group<R> {
+export interface OpenGroup<R> {
   readonly begin: number;
   readonly key: string | undefined;
   /** When its first line was read. */
@@ -61,11 +61,11 @@ export function hashOfKey(key: string): string {
 export class GroupTable<R extends GroupRecord> {
   readonly #limits: GroupLimits;
   /** In the order of their first lines. */
-  readonly #waiting: Group<R>[] = [];
-  readonly #byKey = new Map<string, Group<R>>();
-  readonly #closed: Group<R>[] = [];
+  readonly #waiting: OpenGroup<R>[] = [];
+  readonly #byKey = new Map<string, OpenGroup<R>>();
+  readonly #closed: OpenGroup<R>[] = [];
   /** Closed groups that may have lines behind the next position. */
-  #past: Group<R>[] = [];
+  #past: OpenGroup<R>[] = [];
   #earlier = new Map<string, number>();
   #gate = 0;
   #cuts: number[] = [];
@@ -108,7 +108,7 @@ export class GroupTable<R extends GroupRecord> {
   }
 
   /** Closed groups, in order, which the caller takes out. */
-  get closed(): Group<R>[] {
+  get closed(): OpenGroup<R>[] {
     return this.#closed;
   }
 
@@ -149,12 +149,12 @@ export class GroupTable<R extends GroupRecord> {
   }
 
   /** The group that takes the line at this moment. */
-  #open({ key, at }: GroupedLine): Group<R> | undefined {
+  #open({ key, at }: GroupedLine): OpenGroup<R> | undefined {
     const group = key === undefined ? undefined : this.#byKey.get(key);
     return group && at < group.until ? group : undefined;
   }
 
-  #isOver(oldest: Group<R>, line: GroupedLine, { timeMs }: GroupRecord): boolean {
+  #isOver(oldest: OpenGroup<R>, line: GroupedLine, { timeMs }: GroupRecord): boolean {
     if (oldest.until <= line.at) return true;
     if (this.#replay) return false;
     if (line.end - oldest.begin > this.#limits.maxBytes) return true;
@@ -165,7 +165,7 @@ export class GroupTable<R extends GroupRecord> {
   }
 
   /** Undefined for a line of an earlier event, and for one behind a span that is read again. */
-  #groupOf(line: GroupedLine): Group<R> | undefined {
+  #groupOf(line: GroupedLine): OpenGroup<R> | undefined {
     const { at, end, key, text, readAtMs } = line;
     const open = this.#open(line);
     if (open && (this.#replay || this.#fits(open, text))) return open;
@@ -181,11 +181,11 @@ export class GroupTable<R extends GroupRecord> {
     return group;
   }
 
-  #fits({ records, length }: Group<R>, text: string): boolean {
+  #fits({ records, length }: OpenGroup<R>, text: string): boolean {
     return records.length < MAX_JOINED_LINES && length + text.length <= this.#limits.maxEventBytes;
   }
 
-  #closeWhile(isOver: (oldest: Group<R>) => boolean, at: number): void {
+  #closeWhile(isOver: (oldest: OpenGroup<R>) => boolean, at: number): void {
     for (let oldest = this.#waiting[0]; oldest && isOver(oldest); oldest = this.#waiting[0]) {
       this.#waiting.shift();
       const { key } = oldest;

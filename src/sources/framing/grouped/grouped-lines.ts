@@ -10,9 +10,9 @@ import { utf8 } from '../../../parsers/text/encoding.ts';
 import type { LineParser } from '../../../parsers/formats/line-parser.ts';
 import type { WindowBlock } from '../byte-window.ts';
 import type { GroupRule } from '../group-rule.ts';
-import { type Group, GroupTable } from './group-table.ts';
+import { type OpenGroup, GroupTable } from './group-table.ts';
 import { joinLines, type ParsedLine, parseLine } from './joined-event.ts';
-import { HeldBytes } from './held-bytes.ts';
+import { WaitingBytes } from './waiting-bytes.ts';
 import { MAX_GROUP_READS, MAX_GROUPS } from '../limits.ts';
 import { type GroupsState, type HeldReads, Lines, type LinesOptions, madeBytes, streamBytesOf } from '../lines.ts';
 import { decodeCounted, type JoinedEvent, MadeEvents } from '../made-events.ts';
@@ -30,7 +30,7 @@ export class GroupedLines extends Lines {
   readonly #parser: LineParser;
   readonly #table: GroupTable<ParsedLine>;
   readonly #events: MadeEvents;
-  readonly #held = new HeldBytes();
+  readonly #held = new WaitingBytes();
   /** A line over the limit, which comes behind the groups that it ended. */
   #long: WindowBlock | undefined;
   /** The last bytes before `offset`. */
@@ -241,7 +241,7 @@ export class GroupedLines extends Lines {
     return Math.min(this.#held.to, this.#replayTo);
   }
 
-  #joined({ records }: Group<ParsedLine>, end: number): JoinedEvent {
+  #joined({ records }: OpenGroup<ParsedLine>, end: number): JoinedEvent {
     return {
       ...joinLines(records),
       isUnfinished: this.#endsInLine && end === this.#held.to,
@@ -266,7 +266,7 @@ export class GroupedLines extends Lines {
 
   #groupsOf(
     before: BlockGroups['before'],
-    given: readonly Group<ParsedLine>[],
+    given: readonly OpenGroup<ParsedLine>[],
     afterAt: (n: number) => Behind,
     endsInLine: boolean,
   ): BlockGroups {

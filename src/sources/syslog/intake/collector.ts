@@ -18,12 +18,12 @@ import { tailOf } from '../../../core/sums.ts';
 const NEWLINE = 10;
 
 /** The position of a connection or listener: `offset` counts the bytes of JSON lines it wrote. */
-export interface Cursor {
+export interface StreamPosition {
   readonly stream: string;
   offset: number;
 }
 
-interface Run {
+interface EventRun {
   readonly stream: string;
   readonly start: number;
   end: number;
@@ -40,7 +40,7 @@ interface Half {
   readonly limit: number;
   end: number;
   isClosed: boolean;
-  runs: Run[];
+  runs: EventRun[];
 }
 
 /** Bytes that the kernel needs for an event beside six for each byte of the message. */
@@ -124,7 +124,7 @@ export class Collector {
   }
 
   /** Notes that `events` were written into the space, `bytes` with their newlines. `isUnread`: its one event holds a part of a JSON object. */
-  wrote(cursor: Cursor, bytes: number, events: number, refusal?: string, isUnread = false): void {
+  wrote(cursor: StreamPosition, bytes: number, events: number, refusal?: string, isUnread = false): void {
     if (this.#isGivenUp) return this.#options.lost(events, bytes);
     const half = this.#filling;
     const start = half.end;
@@ -151,7 +151,7 @@ export class Collector {
   }
 
   /** Writes one event of at most `longestEvent` bytes. `refusal`: why it goes to the dead letters; `isUnread`: it holds a part of a JSON object. */
-  append(cursor: Cursor, json: string, refusal?: string, isUnread = false): void {
+  append(cursor: StreamPosition, json: string, refusal?: string, isUnread = false): void {
     const { window } = this.#options;
     const { end } = this.#filling;
     const length = window.bytes.write(json, end);
@@ -212,7 +212,7 @@ export class Collector {
     for (const wake of this.#waiters.splice(0)) wake();
   }
 
-  async #accept(run: Run): Promise<void> {
+  async #accept(run: EventRun): Promise<void> {
     const { lane, shape, window, clock, lost } = this.#options;
     const { stream, start, end, offset, events, refusal, unread } = run;
     const block = {
@@ -233,7 +233,7 @@ export class Collector {
         );
     } catch (error) {
       this.#isGivenUp = true;
-      if (error instanceof StoppedError) left = this.#left(end, error.leftBytes);
+      if (error instanceof StoppedError) left = this.#left(end, error.remainingBytes);
       else this.#failed.reject(error);
     }
     lost(left.events, left.bytes);

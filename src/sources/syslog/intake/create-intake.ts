@@ -8,7 +8,7 @@ import type { Kernel } from '../../../kernel/kernel.ts';
 import { loadEncoding } from '../../../parsers/text/charset.ts';
 import { Collector, collectorBytes, type CollectorOptions } from './collector.ts';
 import { createEventForm, type EventForm } from '../message/event-form.ts';
-import { Intake } from './intake.ts';
+import { MessageIntake } from './intake.ts';
 
 export interface IntakeParts {
   readonly lane: Lane;
@@ -24,7 +24,7 @@ export interface IntakeParts {
 export interface OpenIntake {
   readonly form: EventForm;
   readonly collector: Collector;
-  readonly intake: Intake;
+  readonly intake: MessageIntake;
   /** A message's text in the source's charset. */
   readonly decode: (bytes: Buffer) => string;
   /** Comes before the first message. */
@@ -42,7 +42,7 @@ export function createIntake(
   const window = reserve(collectorBytes(maxEventBytes, onOversize === 'split'));
   const collector = new Collector({ lane, window, maxEventBytes, shape: form.shape, clock, lost, freed });
   let decode = (bytes: Buffer): string => bytes.toString();
-  const intake = new Intake({
+  const intake = new MessageIntake({
     maxEventBytes,
     onOversize,
     parseJson,

@@ -5,7 +5,7 @@
 import { MAX_SYSLOG_WAITING_READERS } from '../limits.ts';
 
 /** A connection or a datagram socket, as far as its reading goes. */
-export interface Reader {
+export interface PausableReader {
   /** True while received bytes wait for the window. */
   readonly isWaiting: boolean;
   /** Stops reading from the sender until `resume`. Idempotent. */
@@ -16,8 +16,8 @@ export interface Reader {
 
 export class Flow {
   readonly #isFull: () => boolean;
-  readonly #readers = new Set<Reader>();
-  readonly #queue = new Set<Reader>();
+  readonly #readers = new Set<PausableReader>();
+  readonly #queue = new Set<PausableReader>();
   #isHalted = false;
 
   constructor(isFull: () => boolean) {
@@ -28,18 +28,18 @@ export class Flow {
     return this.#isFull();
   }
 
-  add(reader: Reader): void {
+  add(reader: PausableReader): void {
     this.#readers.add(reader);
     if (this.#isHalted) reader.pause();
   }
 
-  remove(reader: Reader): void {
+  remove(reader: PausableReader): void {
     this.#readers.delete(reader);
     this.#queue.delete(reader);
   }
 
   /** Queues a reader with waiting bytes: it stops reading, and is called when the window has space. */
-  wait(reader: Reader): void {
+  wait(reader: PausableReader): void {
     reader.pause();
     this.#queue.add(reader);
     if (this.#isHalted || this.#queue.size < MAX_SYSLOG_WAITING_READERS) return;

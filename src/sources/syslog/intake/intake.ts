@@ -9,9 +9,9 @@ import type { SourceStats } from '../../../core/source.ts';
 import type { Kernel } from '../../../kernel/kernel.ts';
 import { createMessageTable, type MessageTable, tableBytes } from '../../../kernel/message-table.ts';
 import type { SyslogLoops, SyslogResult } from '../../../kernel/syslog.ts';
-import type { Collector, Cursor } from './collector.ts';
+import type { Collector, StreamPosition } from './collector.ts';
 import { cutFrame, splitFrame } from '../message/frame.ts';
-import type { Frame } from '../message/frame.ts';
+import type { MessageFrame } from '../message/frame.ts';
 import type { ParseBody } from '../message/bodies.ts';
 import type { ParseJson } from '../message/message-json.ts';
 import { encodeEvent } from '../message/parse.ts';
@@ -44,7 +44,7 @@ export interface Framing {
   isCounting: boolean;
 }
 
-export class Intake {
+export class MessageIntake {
   readonly #options: IntakeOptions;
   readonly #loops: SyslogLoops;
   /** Where a single message is put for the kernel, and its table. */
@@ -75,7 +75,14 @@ export class Intake {
    * Takes a stream's whole messages in `input.bytes[start, end)`. Returns where it stopped: before the one that is not whole
    * or, once `isFull`, before the next one.
    */
-  takeStream(cursor: Cursor, suffix: Buffer, framing: Framing, input: Region, start: number, end: number): number {
+  takeStream(
+    cursor: StreamPosition,
+    suffix: Buffer,
+    framing: Framing,
+    input: Region,
+    start: number,
+    end: number,
+  ): number {
     const { collector, clock } = this.#options;
     this.#loops.receive(clock.now());
     let at = start;
@@ -89,7 +96,7 @@ export class Intake {
   }
 
   /** The same for the messages of a table from entry `start` on. */
-  takeTable(cursor: Cursor, table: MessageTable, start: number): number {
+  takeTable(cursor: StreamPosition, table: MessageTable, start: number): number {
     const { collector, clock } = this.#options;
     this.#loops.receive(clock.now());
     let at = start;
@@ -103,7 +110,7 @@ export class Intake {
   }
 
   /** Takes one message: a datagram as it came, or one that was framed elsewhere, and perhaps cut. */
-  takeFrame(cursor: Cursor, suffix: Buffer, frame: Frame, isDatagram = false): void {
+  takeFrame(cursor: StreamPosition, suffix: Buffer, frame: MessageFrame, isDatagram = false): void {
     const { collector, clock } = this.#options;
     if (!this.#putSingle(suffix, frame, isDatagram)) return this.#takeSlow(cursor, suffix, frame);
     this.#loops.receive(clock.now());
@@ -116,7 +123,7 @@ export class Intake {
   }
 
   /** Counts the results of a call; true when its input is used up. */
-  #note(cursor: Cursor, { written, events, stop }: SyslogResult): boolean {
+  #note(cursor: StreamPosition, { written, events, stop }: SyslogResult): boolean {
     const { collector, clock, zone } = this.#options;
     if (events > 0) collector.wrote(cursor, written, events);
     if (stop === 'input') return true;
@@ -126,13 +133,13 @@ export class Intake {
     return false;
   }
 
-  #takeWhole(cursor: Cursor, suffix: Buffer, message: Buffer): void {
+  #takeWhole(cursor: StreamPosition, suffix: Buffer, message: Buffer): void {
     const { maxEventBytes, onOversize } = this.#options;
     if (onOversize !== 'split') return this.#takeSlow(cursor, suffix, cutFrame(message, maxEventBytes));
     for (const frame of splitFrame(message, maxEventBytes)) this.#takeSlow(cursor, suffix, frame);
   }
 
-  #takeSlow(cursor: Cursor, suffix: Buffer, frame: Frame): void {
+  #takeSlow(cursor: StreamPosition, suffix: Buffer, frame: MessageFrame): void {
     const { collector, maxEventBytes, onOversize, clock, zone, parseJson, parse, fieldNames, decode, stats } =
       this.#options;
     const own = { receivedAtMs: clock.now(), ending: endingOf(suffix), readHeader: this.#readHeader };
@@ -153,7 +160,11 @@ export class Intake {
   }
 
   /** Puts a message before the kernel; false when it is cut already, too long or none. */
-  #putSingle(suffix: Buffer, { bytes, originalBytes, part, isOutOfStep, isRest }: Frame, isDatagram: boolean): boolean {
+  #putSingle(
+    suffix: Buffer,
+    { bytes, originalBytes, part, isOutOfStep, isRest }: MessageFrame,
+    isDatagram: boolean,
+  ): boolean {
     const { at, bytes: single } = this.#single;
     if (
       originalBytes !== undefined ||
@@ -172,9 +183,9 @@ export class Intake {
   }
 }
 
-const isCut = ({ originalBytes, part }: Frame): boolean => originalBytes !== undefined || part !== undefined;
+const isCut = ({ originalBytes, part }: MessageFrame): boolean => originalBytes !== undefined || part !== undefined;
 
-function refusalOf({ bytes, originalBytes }: Frame, maxEventBytes: number): string {
+function refusalOf({ bytes, originalBytes }: MessageFrame, maxEventBytes: number): string {
   const length = originalBytes ?? bytes.length;
   const excess =
     length > maxEventBytes

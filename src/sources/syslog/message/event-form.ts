@@ -4,7 +4,7 @@
  */
 import type { EventShape, JsonValue } from '../../../core/block.ts';
 import type { ParseJson } from './message-json.ts';
-import type { Origin } from './sender.ts';
+import type { SenderFields } from './sender.ts';
 
 /** Bytes of fields that end each event; more are spliced in. */
 const MAX_ENDING_BYTES = 512;
@@ -37,7 +37,7 @@ export const OWN_NAMES: ReadonlySet<string> = new Set([
 export interface EventForm {
   readonly shape: EventShape;
   /** The end of each event of a sender. */
-  endingOf(origin: Origin): Readonly<Record<string, JsonValue>>;
+  endingOf(origin: SenderFields): Readonly<Record<string, JsonValue>>;
 }
 
 export function createEventForm(fields: Readonly<Record<string, JsonValue>>, objects: ParseJson): EventForm {

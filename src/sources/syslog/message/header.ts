@@ -14,7 +14,7 @@ import { readLocalTime, readSentTime, TEXT_END } from './sent-time.ts';
 import { readStructuredData, type StructuredData } from './structured-data.ts';
 
 /** The parts of a message; a missing one is undefined. */
-export interface Parsed {
+export interface MessageHeader {
   readonly priority: number;
   /** RFC 3339. Undefined: take the time of receipt. */
   readonly time?: string | undefined;
@@ -57,7 +57,12 @@ export function createHeaderReader(loops: SyslogLoops, place: Region, zone: Zone
 }
 
 /** Parses a message in UTF-8; a string is the reason why it cannot. */
-export function parseHeader(bytes: Buffer, read: HeaderReader, receivedAtMs: number, zone: Zone): Parsed | string {
+export function parseHeader(
+  bytes: Buffer,
+  read: HeaderReader,
+  receivedAtMs: number,
+  zone: Zone,
+): MessageHeader | string {
   const header = read(bytes);
   if (header.isTimeOdd && header.found !== 'slow' && DATE.test(header.time!) && CLOCK.test(header.host ?? ''))
     return parseWithT(bytes, read, receivedAtMs, zone);
@@ -93,7 +98,7 @@ export function parseHeader(bytes: Buffer, read: HeaderReader, receivedAtMs: num
 }
 
 /** With a `T` between date and clock, for as long as it is read. */
-function parseWithT(bytes: Buffer, read: HeaderReader, receivedAtMs: number, zone: Zone): Parsed | string {
+function parseWithT(bytes: Buffer, read: HeaderReader, receivedAtMs: number, zone: Zone): MessageHeader | string {
   const at = bytes.indexOf(' ', bytes.indexOf(' ') + 1);
   bytes.write('T', at);
   const parsed = parseHeader(bytes, read, receivedAtMs, zone);
@@ -142,7 +147,7 @@ function readForm(text: string, at: number, receivedAtMs: number, zone: Zone): F
   return undefined;
 }
 
-function withData(header: SyslogHeader, bytes: Buffer, receivedAtMs: number, zone: Zone): Parsed | string {
+function withData(header: SyslogHeader, bytes: Buffer, receivedAtMs: number, zone: Zone): MessageHeader | string {
   const text = bytes.toString('utf8', header.messageAt);
   const { time, isTimeOdd, structuredData } = header;
   const sent = isTimeOdd ? readSentTime(time!, 0, TEXT_END, receivedAtMs, zone) : { time, end: time?.length };

@@ -6,12 +6,12 @@
 import { isUtf8 } from 'node:buffer';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import { rawMembers } from '../../../json/edit.ts';
-import type { EventFields, Frame, Part } from './frame.ts';
+import type { MessageFields, MessageFrame, MessagePart } from './frame.ts';
 import { type Body, bodyOf, type ParseBody } from './bodies.ts';
 import { OWN_NAMES } from './event-form.ts';
 import { type HeaderReader, parseHeader } from './header.ts';
 import { jsonOf, type ParseJson } from './message-json.ts';
-import type { Ending } from './sender.ts';
+import type { EventEnding } from './sender.ts';
 import { readSentTime, TEXT_END } from './sent-time.ts';
 import { FACILITIES, SEVERITIES } from '../../../core/syslog-priority.ts';
 import type { Zone } from '../../../core/time/zone.ts';
@@ -20,7 +20,7 @@ import type { Zone } from '../../../core/time/zone.ts';
 export interface Receipt {
   readonly receivedAtMs: number;
   /** The members that end the event. */
-  readonly ending: Ending;
+  readonly ending: EventEnding;
   readonly zone: Zone;
   readonly parseJson: ParseJson;
   /** Absent: none. */
@@ -44,7 +44,12 @@ export interface EncodedEvent {
 }
 
 /** The event of a message, as one line of JSON of at most `maxJsonBytes` (4 KiB or more) without the newline. */
-export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: number, maxJsonBytes: number): EncodedEvent {
+export function encodeEvent(
+  frame: MessageFrame,
+  receipt: Receipt,
+  maxEventBytes: number,
+  maxJsonBytes: number,
+): EncodedEvent {
   const text = textOf(frame.bytes, receipt);
   const event = eventOf(text, frame, receipt);
   const isCutOff = frame.isCutOff === true && frame.bytes.length <= maxEventBytes;
@@ -75,7 +80,7 @@ function textOf(bytes: Buffer, { decode }: Receipt): Buffer {
 }
 
 /** The event's JSON, with its message as an object where that is wanted and fits. */
-function withJson(event: EventFields, { parseJson, fieldNames }: Receipt, maxJsonBytes: number): string {
+function withJson(event: MessageFields, { parseJson, fieldNames }: Receipt, maxJsonBytes: number): string {
   const json = JSON.stringify(event);
   const { message } = event;
   const isWhole = event['parse_error'] === undefined && event['part'] === undefined;
@@ -88,7 +93,7 @@ function withJson(event: EventFields, { parseJson, fieldNames }: Receipt, maxJso
 /** With the object's members that no key of the event, be it absent, and none of the agent's fields has. */
 function withMembers(
   json: string,
-  event: EventFields,
+  event: MessageFields,
   object: string,
   fieldNames: ReadonlySet<string> | undefined,
   maxJsonBytes: number,
@@ -99,7 +104,7 @@ function withMembers(
 }
 
 /** The fields of the event. A key whose value is undefined is absent. */
-export function parseMessage(text: Buffer, receipt: Receipt): EventFields {
+export function parseMessage(text: Buffer, receipt: Receipt): MessageFields {
   const parsed = parseHeader(text, receipt.readHeader, receipt.receivedAtMs, receipt.zone);
   if (typeof parsed === 'string') return unparsed(text.toString(), parsed, receipt);
   const [facility, severity] = [parsed.priority >> 3, parsed.priority & 7];
@@ -125,7 +130,7 @@ export function parseMessage(text: Buffer, receipt: Receipt): EventFields {
 }
 
 /** The body's fields; the event's own names and those of the agent's fields win. */
-function fieldsOf({ fields }: Body, { fieldNames }: Receipt): EventFields {
+function fieldsOf({ fields }: Body, { fieldNames }: Receipt): MessageFields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !OWN_NAMES.has(name) && !fieldNames?.has(name)));
 }
 
@@ -135,9 +140,9 @@ function timeOf(body: Body | undefined, { receivedAtMs, zone }: Receipt): string
   return typeof text === 'string' ? readSentTime(text, 0, TEXT_END, receivedAtMs, zone)?.time : undefined;
 }
 
-function eventOf(text: Buffer, { part, isOutOfStep, originalBytes }: Frame, receipt: Receipt): EventFields {
+function eventOf(text: Buffer, { part, isOutOfStep, originalBytes }: MessageFrame, receipt: Receipt): MessageFields {
   const isWhole = part === undefined && originalBytes === undefined;
-  const parse = (): EventFields =>
+  const parse = (): MessageFields =>
     isOutOfStep
       ? unparsed(text.toString(), 'the octet count before it is wrong', receipt)
       : parseMessage(text, isWhole ? receipt : { ...receipt, parse: 'none' });
@@ -145,13 +150,13 @@ function eventOf(text: Buffer, { part, isOutOfStep, originalBytes }: Frame, rece
 }
 
 /** A part of a message: the first one's header holds for all. */
-function withPart(text: Buffer, { number, isLast, message }: Part, parse: () => EventFields): EventFields {
+function withPart(text: Buffer, { number, isLast, message }: MessagePart, parse: () => MessageFields): MessageFields {
   message.head ??= parse();
   const marks = { part: number, ...(isLast && { part_last: true }) };
   return { ...message.head, ...(number > 1 && { message: text.toString() }), ...marks };
 }
 
-function unparsed(text: string, reason: string, receipt: Receipt): EventFields {
+function unparsed(text: string, reason: string, receipt: Receipt): MessageFields {
   return { _time: receiptTime(receipt), message: text, parse_error: reason, ...receipt.ending };
 }
 
@@ -159,12 +164,12 @@ function receiptTime(receipt: Receipt): string {
   return new Date(receipt.receivedAtMs).toISOString();
 }
 
-function markTruncated(event: EventFields, originalBytes: number): void {
+function markTruncated(event: MessageFields, originalBytes: number): void {
   event['truncated'] = true;
   event['original_bytes'] = originalBytes;
 }
 
-function cutMessage(event: EventFields, maxEventBytes: number, frame: Frame): void {
+function cutMessage(event: MessageFields, maxEventBytes: number, frame: MessageFrame): void {
   const { message } = event;
   if (typeof message !== 'string') return;
   const bytes = Buffer.from(message);

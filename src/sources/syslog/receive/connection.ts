@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import type { Region } from '../../../core/block.ts';
-import type { Flow, Reader } from '../intake/flow.ts';
+import type { Flow, PausableReader } from '../intake/flow.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { MessageStream } from './message-stream.ts';
 import {
@@ -16,9 +16,9 @@ import {
   SYSLOG_STOP_MS,
 } from '../limits.ts';
 import { moveToSharedRead } from './shared-read.ts';
-import type { Holder, Unfinished } from './unfinished.ts';
+import type { UnfinishedHolder, UnfinishedMessages } from './unfinished-messages.ts';
 
-export interface ConnectionOptions {
+export interface SyslogConnectionOptions {
   /** Nothing was read from it yet. */
   readonly socket: Socket;
   /** Whether the socket's own handle gives the bytes: not so under TLS. */
@@ -28,7 +28,7 @@ export interface ConnectionOptions {
   readonly messages: MessageStream;
   readonly flow: Flow;
   readonly clock: Clock;
-  readonly unfinished: Unfinished;
+  readonly unfinished: UnfinishedMessages;
   /** Connections that may still begin to read as much as the input holds. */
   readonly largeReaders: { left: number };
   /** Where bytes are read into. */
@@ -37,14 +37,14 @@ export interface ConnectionOptions {
   readonly received: (bytes: number) => void;
 }
 
-export interface Connection {
+export interface SyslogConnection {
   /** Reads so far. */
   readonly reads: number;
   /** True while the sender waits for us: then it is not idle. */
   readonly isPaused: boolean;
   /** Since when nothing came, and nothing is unfinished; undefined while the sender waits for us or has begun a message. */
   readonly idleSinceMs: number | undefined;
-  readonly holder: Holder;
+  readonly holder: UnfinishedHolder;
   /** Resolves, to the error that broke it if one did, once every message was taken; rejects when they could not be. */
   readonly done: Promise<Error | undefined>;
   /**
@@ -54,7 +54,7 @@ export interface Connection {
   close(forMs?: number): void;
 }
 
-export function serveConnection(options: ConnectionOptions): Connection {
+export function serveConnection(options: SyslogConnectionOptions): SyslogConnection {
   const { messages, flow, clock, unfinished, largeReaders, input, received } = options;
   const done = Promise.withResolvers<Error | undefined>();
   const smallInput = input.bytes.subarray(0, SYSLOG_SMALL_READ_BYTES);
@@ -73,7 +73,7 @@ export function serveConnection(options: ConnectionOptions): Connection {
   let isEnded = false;
   let lingering: NodeJS.Timeout | undefined;
 
-  const reader: Reader = {
+  const reader: PausableReader = {
     get isWaiting() {
       return messages.isWaiting || (isEnded && !isDone);
     },
@@ -92,7 +92,7 @@ export function serveConnection(options: ConnectionOptions): Connection {
     },
   };
 
-  const holder: Holder = {
+  const holder: UnfinishedHolder = {
     get heldBytes() {
       return isDone ? 0 : messages.heldBytes;
     },

@@ -16,21 +16,21 @@ import {
 } from '../limits.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { serveConnection } from './connection.ts';
-import type { Connection } from './connection.ts';
+import type { SyslogConnection } from './connection.ts';
 import { Framer } from './framing.ts';
 import { IdleWatch } from './idle.ts';
-import { Unfinished } from './unfinished.ts';
+import { UnfinishedMessages } from './unfinished-messages.ts';
 import { MessageStream } from './message-stream.ts';
 import type { Reception } from './reception.ts';
 import { suffixOf } from '../message/sender.ts';
-import type { Origin } from '../message/sender.ts';
+import type { SenderFields } from '../message/sender.ts';
 
 /** Idle connections are asked for a sign of life after this long. */
 const KEEP_ALIVE_MS = 60_000;
 /** Closed streams looked at each time that a connection ends. */
 const FORGET_AT_ONCE = 8;
 
-export interface ConnectionsOptions {
+export interface SyslogConnectionsOptions {
   readonly reception: Reception;
   readonly streams: StreamStore;
   /** Where bytes are read into. */
@@ -48,18 +48,18 @@ export interface Accepted {
   readonly socket: Socket;
   /** Whether the socket's own handle gives the bytes: not so under TLS. */
   readonly isPlain: boolean;
-  readonly origin: Origin;
+  readonly origin: SenderFields;
   /** Its first bytes, where they were read already. */
   readonly ahead?: Buffer;
 }
 
-export class Connections {
-  readonly #options: ConnectionsOptions;
-  readonly #open = new Set<Connection>();
+export class SyslogConnections {
+  readonly #options: SyslogConnectionsOptions;
+  readonly #open = new Set<SyslogConnection>();
   readonly #closedStreams: string[] = [];
   /** Those of them that are being closed for new ones. */
-  readonly #closing = new Set<Connection>();
-  readonly #unfinished: Unfinished;
+  readonly #closing = new Set<SyslogConnection>();
+  readonly #unfinished: UnfinishedMessages;
   readonly #largeReaders = { left: MAX_SYSLOG_LARGE_READERS };
   readonly #idle = new IdleWatch();
   readonly #idleTimer: NodeJS.Timeout | undefined;
@@ -67,10 +67,10 @@ export class Connections {
   #lookTimer: NodeJS.Timeout | undefined;
   readonly #noticeLimit = new LogLimit(1, SYSLOG_NOTICE_MS);
 
-  constructor(options: ConnectionsOptions) {
+  constructor(options: SyslogConnectionsOptions) {
     const { idleTimeoutMs, reception } = options;
     this.#options = options;
-    this.#unfinished = new Unfinished(reception.clock);
+    this.#unfinished = new UnfinishedMessages(reception.clock);
     if (idleTimeoutMs < Infinity) this.#idleTimer = setInterval(() => this.closeIdle(), idleTimeoutMs).unref();
   }
 
@@ -81,7 +81,7 @@ export class Connections {
   /** Closes the connection that is idle longest, if one is idle long enough; whether it did. */
   closeLongestIdle(): boolean {
     const { reception, stats } = this.#options;
-    let longest: Connection | undefined;
+    let longest: SyslogConnection | undefined;
     for (const connection of this.#open)
       if (!this.#closing.has(connection) && (connection.idleSinceMs ?? Infinity) < (longest?.idleSinceMs ?? Infinity))
         longest = connection;
@@ -151,7 +151,7 @@ export class Connections {
   }
 
   /** Whether it was logged: others may have been named just now. */
-  #sayOutOfStep({ peer }: Origin): boolean {
+  #sayOutOfStep({ peer }: SenderFields): boolean {
     const { log, clock, source } = this.#options.reception;
     const heldBack = this.#noticeLimit.admit(clock.monotonic());
     if (heldBack === undefined) return false;
@@ -162,7 +162,12 @@ export class Connections {
     return true;
   }
 
-  #forget(connection: Connection, messages: MessageStream, { peer }: Origin, error: Error | undefined): void {
+  #forget(
+    connection: SyslogConnection,
+    messages: MessageStream,
+    { peer }: SenderFields,
+    error: Error | undefined,
+  ): void {
     const { changed, streams, reception } = this.#options;
     const { log, source } = reception;
     if (error !== undefined)

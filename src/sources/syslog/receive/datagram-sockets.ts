@@ -5,7 +5,7 @@
 import type { InternetAddress, ListenAddress, UnixAddress } from '../../../config/fields/kinds-listen.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { SYSLOG_DATAGRAMS_BYTES, SYSLOG_DATAGRAM_BYTES, UDP_RECEIVE_BUFFER_BYTES } from '../limits.ts';
-import type { Cursor } from '../intake/collector.ts';
+import type { StreamPosition } from '../intake/collector.ts';
 import { Datagrams } from './datagrams.ts';
 import { formatListen } from '../listen/addresses.ts';
 import type { Listener } from '../listen/addresses.ts';
@@ -138,8 +138,8 @@ export class DatagramSockets {
   }
 
   /** The stream of a socket's datagrams, made when the first one comes. */
-  #lazyCursor(): () => Cursor {
-    let cursor: Cursor | undefined;
+  #lazyCursor(): () => StreamPosition {
+    let cursor: StreamPosition | undefined;
     return () => (cursor ??= this.#options.reception.mint());
   }
 }

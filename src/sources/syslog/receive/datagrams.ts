@@ -8,8 +8,8 @@ import { MAX_SYSLOG_SENDERS } from '../limits.ts';
 import { createMessageTable, type MessageTable, tableBytes } from '../../../kernel/message-table.ts';
 import { MAX_SUFFIX_BYTES } from '../../../kernel/syslog.ts';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
-import type { Cursor } from '../intake/collector.ts';
-import type { Reader } from '../intake/flow.ts';
+import type { StreamPosition } from '../intake/collector.ts';
+import type { PausableReader } from '../intake/flow.ts';
 import { formatPeer } from '../listen/addresses.ts';
 import type { NativeLibrary } from '../../native/library.ts';
 import { createReceiver, type Receiver, receiverBytes } from '../../native/receive.ts';
@@ -27,14 +27,14 @@ export interface DatagramsOptions {
   readonly setReading: (isReading: boolean) => void;
 }
 
-export class Datagrams implements Reader {
+export class Datagrams implements PausableReader {
   readonly #options: DatagramsOptions;
   readonly #receiver: Receiver;
   readonly #table: MessageTable;
   /** The suffixes that the table names. */
   readonly #suffixes: Region;
   readonly #known = new Map<string, Buffer>();
-  #cursor: Cursor | undefined;
+  #cursor: StreamPosition | undefined;
   /** The name of the last call's senders, where they have no address. */
   #unnamed: Buffer | undefined;
   /** Of the last call: its datagrams, those that are in the table or taken, entries of the table that are taken. */
@@ -73,7 +73,7 @@ export class Datagrams implements Reader {
    * Reads what the socket has now, as many as one call gives. `unnamed` ends the events of all where senders have no address. Returns
    * whether there may be more. Throws the system's error.
    */
-  read(fd: number, cursorOf: () => Cursor, unnamed: Buffer | undefined): boolean {
+  read(fd: number, cursorOf: () => StreamPosition, unnamed: Buffer | undefined): boolean {
     const { batch, reception } = this.#options;
     const { received, refused, flow } = reception;
     const count = this.#receiver.receive(fd);

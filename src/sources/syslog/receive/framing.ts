@@ -8,8 +8,8 @@
  */
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import { cut } from '../message/frame.ts';
-import type { Frame, Part } from '../message/frame.ts';
-import { HeldBytes } from './held-bytes.ts';
+import type { MessageFrame, MessagePart } from '../message/frame.ts';
+import { ReceivedBytes } from './received-bytes.ts';
 import {
   countAt,
   countTrailers,
@@ -30,7 +30,7 @@ import {
 const MOST_TRAILERS = 1024;
 
 /** Where the message at hand ends, and where the next one begins; from the beginning of the held bytes. */
-interface Ending {
+interface MessageEnd {
   readonly end: number;
   readonly next: number;
   /** Bytes of its count that are missing. */
@@ -48,7 +48,7 @@ export class Framer {
    * From the beginning of the message at hand to the last byte that came, without dropped bytes. The next bytes of the stream are pushed here;
    * call `next` until it returns undefined, or `release`, before the next push. After that nothing refers to the chunk any more.
    */
-  readonly held: HeldBytes;
+  readonly held: ReceivedBytes;
   #mode: 'start' | 'line' | 'count' | 'lost' = 'start';
   /** Whether the last message was counted: then a number is taken for a count even without a PRI after it. */
   isCounting = false;
@@ -69,7 +69,7 @@ export class Framer {
   #trailers = 0;
   /** Parts of the message that were given. */
   #parts = 0;
-  #message: Part['message'] = {};
+  #message: MessagePart['message'] = {};
   /** No more bytes come for the held ones. */
   #ending: 'none' | 'closed' | 'late' = 'none';
 
@@ -77,7 +77,7 @@ export class Framer {
   constructor(maxEventBytes: number, splits = false) {
     this.#maxEventBytes = maxEventBytes;
     this.#splits = splits;
-    this.held = new HeldBytes(maxEventBytes + MOST_TRAILERS);
+    this.held = new ReceivedBytes(maxEventBytes + MOST_TRAILERS);
   }
 
   /** Whether a message, or a number that may become a count, has begun. */
@@ -118,7 +118,7 @@ export class Framer {
   }
 
   /** The next message, or undefined when more bytes are needed. Empty messages are skipped. */
-  next(): Frame | undefined {
+  next(): MessageFrame | undefined {
     while (this.#mode !== 'start' || this.#begin()) {
       const ending = this.#findEnd();
       const isRest = this.isBehindCut && this.#mode === 'line' && { isRest: true as const };
@@ -173,13 +173,13 @@ export class Framer {
   }
 
   /** Where the message at hand ends; undefined: not in the bytes that are here. */
-  #findEnd(): Ending | undefined {
+  #findEnd(): MessageEnd | undefined {
     if (this.#mode === 'line') return this.#findLineEnd(this.held.bytes);
     const found = this.#mode === 'count' ? this.#findCountedEnd(this.held.bytes) : undefined;
     return this.#mode === 'lost' ? this.#findNextCount(this.held.bytes) : found;
   }
 
-  #findLineEnd(bytes: Buffer): Ending | undefined {
+  #findLineEnd(bytes: Buffer): MessageEnd | undefined {
     const end = delimiterAt(bytes, this.#looked);
     if (this.#isDoubtful) {
       const found = end === -1 ? this.#findProof(bytes, 1) : this.#findProof(bytes, PROVING_COUNTS, end, false);
@@ -196,7 +196,7 @@ export class Framer {
   }
 
   /** Sets the mode to `lost` where the count is wrong. */
-  #findCountedEnd(bytes: Buffer): Ending | undefined {
+  #findCountedEnd(bytes: Buffer): MessageEnd | undefined {
     const end = this.#head + this.#octets;
     if (end <= bytes.length) {
       // What an oversize message has lost cannot be looked through.
@@ -234,7 +234,7 @@ export class Framer {
     return at;
   }
 
-  #findNextCount(bytes: Buffer): Ending | undefined {
+  #findNextCount(bytes: Buffer): MessageEnd | undefined {
     const from = Math.max(this.#looked, this.#head);
     // Where the leading digits are text, no message begins with them.
     const at = findStart(bytes, from, Math.max(1, this.#head), this.#ending !== 'none');
@@ -244,7 +244,7 @@ export class Framer {
   }
 
   /** The next part of a message that is surely longer than one. What lies between two counts comes in pieces, wherever messages are cut. */
-  #nextPart(ending: Ending | undefined): Frame | undefined {
+  #nextPart(ending: MessageEnd | undefined): MessageFrame | undefined {
     const rest = this.held.bytes.subarray(this.#head, ending?.end);
     const content = rest.length - countTrailers(rest);
     if (content <= this.#maxEventBytes && rest.length <= this.#maxEventBytes + MOST_TRAILERS) return undefined;
@@ -282,7 +282,7 @@ export class Framer {
     this.held.cutAt(most);
   }
 
-  #finish({ end, next, missing, isOutOfStep, isUnended }: Ending): Frame | undefined {
+  #finish({ end, next, missing, isOutOfStep, isUnended }: MessageEnd): MessageFrame | undefined {
     const bytes = this.held.bytes.subarray(this.#head, end);
     const most = this.#maxEventBytes + 1;
     const trailers = this.#dropped > 0 ? trailersBehind(bytes, most, this.#trailers) : countTrailers(bytes);

@@ -8,23 +8,23 @@ import { codeOf, messageOf } from '../../../core/errors.ts';
 import { SYSLOG_HANDSHAKE_MS, SYSLOG_LINGER_MS, SYSLOG_NOTICE_MS, SYSLOG_SILENT_LINGERS } from '../limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import { LogLimit } from '../../../core/log.ts';
-import type { Connections } from './connections.ts';
+import type { SyslogConnections } from './connections.ts';
 import { formatPeer } from '../listen/addresses.ts';
 import { readProxyHeader } from '../listen/proxy-protocol.ts';
 import { createSecure, nameOf, type Secure, type SecureOptions } from '../listen/secure.ts';
 import type { Reception } from './reception.ts';
-import type { Origin } from '../message/sender.ts';
+import type { SenderFields } from '../message/sender.ts';
 
 export interface HandshakeOptions {
   readonly reception: Reception;
-  readonly connections: Connections;
+  readonly connections: SyslogConnections;
   readonly stats: Pick<Required<SourceStats>, 'connections'>;
   readonly maxConnections: number;
   readonly tls: SecureOptions['files'];
   readonly proxyProtocol: boolean;
 }
 
-export interface Entry {
+export interface ListenerTraits {
   readonly isSecure: boolean;
   /** Whether a PROXY header may come first: not over unix sockets. */
   readonly isNetwork: boolean;
@@ -64,7 +64,7 @@ export class Handshakes {
     });
   }
 
-  enter(socket: Socket, entry: Entry): void {
+  enter(socket: Socket, entry: ListenerTraits): void {
     const { connections, maxConnections, proxyProtocol, stats } = this.#options;
     if (connections.size + this.#waiting.size >= maxConnections && !connections.closeLongestIdle()) {
       stats.connections.closedNew += 1;
@@ -89,7 +89,7 @@ export class Handshakes {
   }
 
   /** `ahead`: bytes that were read after a PROXY header. */
-  #proceed(socket: Socket, entry: Entry, origin: Origin, ahead: Buffer | undefined): void {
+  #proceed(socket: Socket, entry: ListenerTraits, origin: SenderFields, ahead: Buffer | undefined): void {
     if (!entry.isSecure || this.#secure === undefined)
       return this.#options.connections.accept({ socket, isPlain: true, origin, ...(ahead && { ahead }) });
     this.#wait(socket, origin.peer);
@@ -97,7 +97,7 @@ export class Handshakes {
     this.#secure.take(socket);
   }
 
-  #readProxy(socket: Socket, entry: Entry, peer: string): void {
+  #readProxy(socket: Socket, entry: ListenerTraits, peer: string): void {
     let bytes = Buffer.alloc(0);
     const key = this.#wait(socket, peer);
     const timer = setTimeout(() => this.#refuse(socket, 'no PROXY protocol header came in time'), SYSLOG_HANDSHAKE_MS);

@@ -2,15 +2,15 @@
  * Closes connections that bring nothing for the idle timeout. One whose sender waits for us is not idle. Promises: closed between one
  * and two timeouts after the last byte; no timer for each connection.
  */
-import type { Connection } from './connection.ts';
+import type { SyslogConnection } from './connection.ts';
 
 export class IdleWatch {
   /** What each had read at the last look. */
-  #seen = new Map<Connection, number>();
+  #seen = new Map<SyslogConnection, number>();
 
   /** Closes those of the open connections that have read nothing since the last look; called once every timeout. Returns how many. */
-  look(open: Iterable<Connection>): number {
-    const seen = new Map<Connection, number>();
+  look(open: Iterable<SyslogConnection>): number {
+    const seen = new Map<SyslogConnection, number>();
     let closed = 0;
     for (const connection of open) {
       if (!connection.isPaused && this.#seen.get(connection) === connection.reads) {

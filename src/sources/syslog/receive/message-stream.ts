@@ -5,14 +5,14 @@
  */
 import type { Region } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
-import type { Cursor } from '../intake/collector.ts';
+import type { StreamPosition } from '../intake/collector.ts';
 import type { Framer } from './framing.ts';
-import type { Intake } from '../intake/intake.ts';
+import type { MessageIntake } from '../intake/intake.ts';
 
 const EMPTY = Buffer.alloc(0);
 
 export interface MessageStreamOptions {
-  readonly intake: Intake;
+  readonly intake: MessageIntake;
   readonly framer: Framer;
   /** Where bytes are read into, by all connections of the source. */
   readonly input: Region;
@@ -21,12 +21,12 @@ export interface MessageStreamOptions {
   /** Called with each part of the stream that no octet count agrees with. */
   readonly outOfStep: () => void;
   /** Makes the stream that positions count in; may throw. */
-  readonly mint: () => Cursor;
+  readonly mint: () => StreamPosition;
 }
 
 export class MessageStream {
   readonly #options: MessageStreamOptions;
-  #cursor: Cursor | undefined;
+  #cursor: StreamPosition | undefined;
   /** Bytes received while the window was full. */
   #left = EMPTY;
   /** Whether the framer may have more messages, which found the window full. */
@@ -150,7 +150,7 @@ export class MessageStream {
     }
   }
 
-  #cursorOf(): Cursor {
+  #cursorOf(): StreamPosition {
     return (this.#cursor ??= this.#options.mint());
   }
 }

@@ -93,8 +93,8 @@ export const followingFaults: readonly Fault[] = [
         (lane, stream, block, readAtMs) =>
           real(lane, stream, block, readAtMs).catch((error: Error) => {
             // None of it seems to be taken.
-            if (error.cause instanceof Error && 'leftBytes' in error.cause)
-              Object.assign(error.cause, { leftBytes: block.end - block.start });
+            if (error.cause instanceof Error && 'remainingBytes' in error.cause)
+              Object.assign(error.cause, { remainingBytes: block.end - block.start });
             throw error;
           }),
     },
@@ -212,8 +212,8 @@ export const followingFaults: readonly Fault[] = [
       'sources/file/known/stream-identities.ts#StreamIdentities': (
         Real: Identities['StreamIdentities'],
       ): Identities['StreamIdentities'] =>
-        method(Real, 'noteDeleted', (_, noteDeleted, file) => {
-          if (file.disk.place !== 'missing') noteDeleted(file);
+        method(Real, 'spoolUnlinked', (_, spoolUnlinked, file) => {
+          if (file.disk.place !== 'missing') spoolUnlinked(file);
         }),
     },
   },

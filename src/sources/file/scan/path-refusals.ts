@@ -7,7 +7,7 @@ import { closeQuietly, type FileStat, type FileSystem, foldersAbove } from './fi
 import { type Links, refusedError } from './links.ts';
 import type { Notices } from './notices.ts';
 
-export interface RefusalsOptions {
+export interface PathRefusalsOptions {
   readonly links: Links;
   readonly privateFiles: PrivateFiles | undefined;
   readonly fileSystem: FileSystem;
@@ -15,12 +15,12 @@ export interface RefusalsOptions {
   readonly counts: NonNullable<SourceStats['refused']>;
 }
 
-export class Refusals {
-  readonly #options: RefusalsOptions;
+export class PathRefusals {
+  readonly #options: PathRefusalsOptions;
   readonly #refused = new Map<string, RefusedPath & { readonly search: number }>();
   #search = 0;
 
-  constructor(options: RefusalsOptions) {
+  constructor(options: PathRefusalsOptions) {
     this.#options = options;
   }
 

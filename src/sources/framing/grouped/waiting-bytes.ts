@@ -1,5 +1,5 @@
 /** Bytes of a stream that were read and wait for the end of their event, with their place in the stream. */
-export class HeldBytes {
+export class WaitingBytes {
   #bytes = Buffer.alloc(0);
   /** Where the first byte that waits is, here and in the stream. */
   #start = 0;

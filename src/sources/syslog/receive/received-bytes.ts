@@ -7,7 +7,7 @@ const LEAST_BYTES = 256;
 /** From here on, space is made for all that may come: unwritten pages take no memory. */
 const LARGE_BYTES = 32 * 1024;
 
-export class HeldBytes {
+export class ReceivedBytes {
   #buffer: Buffer = EMPTY;
   #at = 0;
   #end = 0;

@@ -33,7 +33,7 @@ export const UNFINISHED_LIMITS: UnfinishedLimits = {
 };
 
 /** A connection, as far as its unfinished message goes. */
-export interface Holder {
+export interface UnfinishedHolder {
   readonly heldBytes: number;
   /** Bytes of the message so far, held or not. */
   readonly messageBytes: number;
@@ -55,12 +55,12 @@ interface Room {
   readonly sinceMs: number;
 }
 
-export class Unfinished {
+export class UnfinishedMessages {
   readonly #clock: Clock;
   readonly #limits: UnfinishedLimits;
   #left: number;
-  readonly #rooms = new Map<Holder, Room>();
-  readonly #waiting = new Set<Holder>();
+  readonly #rooms = new Map<UnfinishedHolder, Room>();
+  readonly #waiting = new Set<UnfinishedHolder>();
 
   constructor(clock: Clock, limits: UnfinishedLimits = UNFINISHED_LIMITS) {
     this.#clock = clock;
@@ -69,7 +69,7 @@ export class Unfinished {
   }
 
   /** Called after each read. */
-  note(holder: Holder): void {
+  note(holder: UnfinishedHolder): void {
     if (holder.heldBytes <= this.#limits.shareBytes) return this.#release(holder);
     if (this.#rooms.has(holder) || this.#waiting.has(holder)) return;
     this.#waiting.add(holder);
@@ -78,14 +78,14 @@ export class Unfinished {
   }
 
   /** The connection is over. */
-  remove(holder: Holder): void {
+  remove(holder: UnfinishedHolder): void {
     this.#waiting.delete(holder);
     this.#release(holder);
     this.#admit();
   }
 
   /** Ends the messages of these connections whose time is over; returns how many. */
-  look(holders: Iterable<Holder>): number {
+  look(holders: Iterable<UnfinishedHolder>): number {
     const now = this.#clock.monotonic();
     let over = 0;
     for (const holder of holders) {
@@ -98,7 +98,7 @@ export class Unfinished {
     return over;
   }
 
-  #endOf(holder: Holder): number {
+  #endOf(holder: UnfinishedHolder): number {
     const { unfinishedMs, outOfStepMs, slowMs, slowBytes } = this.#limits;
     const { sinceMs } = holder;
     if (sinceMs === undefined || this.#waiting.has(holder)) return Infinity;
@@ -109,7 +109,7 @@ export class Unfinished {
     return Math.min(end, Math.max(sinceMs, room.sinceMs) + slowMs * (1 + holder.heldBytes / slowBytes));
   }
 
-  #release(holder: Holder): void {
+  #release(holder: UnfinishedHolder): void {
     const room = this.#rooms.get(holder);
     if (room === undefined) return;
     this.#rooms.delete(holder);
