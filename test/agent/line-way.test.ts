@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { runNode } from '../support/run-node.ts';
 
 /** As measured. The aim is 45 and 20. */
-const MOST = { out: 74, back: 26 };
+const MOST = { out: 65, back: 26 };
 
 /** Files that ran in any of the rounds, and those that ran in every one. */
 type Ways = Record<keyof typeof MOST, { readonly any: readonly string[]; readonly every: readonly string[] }>;

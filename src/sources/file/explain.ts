@@ -14,12 +14,13 @@ import {
   type FileSystem,
   inodeKey,
   isSameFile,
+  parentOf,
   pathIn,
   readHead,
   withOpen,
   withOpenIfReadable,
 } from './scan/file-system.ts';
-import { type Finder, parentOf } from './scan/finder.ts';
+import type { Finder } from './scan/finder.ts';
 import type { FileExplanation, RelatedFile } from '../common/explanation.ts';
 import { hasFingerprint } from './known/content.ts';
 import type { KnownFiles } from './known/known-files.ts';

@@ -185,7 +185,8 @@ export class Polling {
   async #scanUntilStopped(): Promise<void> {
     const { config, finder, deadline, tracker, fileSystem, clock, notices, stats, knownFiles } = this.#options;
     const { scanIntervalMs, maxScanIntervalMs, readCompressed } = config;
-    const concerns = (path: string): boolean => finder.matches(path) || knownFiles.byPath(path) !== undefined;
+    const concerns = (path: string): boolean =>
+      knownFiles.leadingTo(path) !== undefined || finder.matches(path) || knownFiles.byPath(path) !== undefined;
     const watches = new FolderWatches({ fileSystem, clock, notices, concerns });
     // Only full scans take up compressed files.
     const pace = new ScanPace({

@@ -11,8 +11,8 @@ import { isDetached, isUnread, type TrackedFile } from '../known/tracked-file.ts
 import { FORGET_AFTER_MS, MAX_ORIGINALS, MAX_ROUNDS } from '../limits.ts';
 import type { CopyEnd, CopyMatcher, CopyObservation } from '../observe/copy-matcher.ts';
 import { observeHolder } from '../observe/observe-file.ts';
-import { type FileStat, inodeKey, statIfAt } from '../scan/file-system.ts';
-import { type FoundFile, parentOf } from '../scan/finder.ts';
+import { type FileStat, inodeKey, parentOf, statIfAt } from '../scan/file-system.ts';
+import type { FoundFile } from '../scan/finder.ts';
 import { FolderNames, rotatedFrom } from '../scan/rotated-names.ts';
 import { type CopyOutcomeOptions, moveInto, noteRead, takeUp } from './copy-outcomes.ts';
 import { followAside, type FollowFileOptions } from './follow.ts';
@@ -118,6 +118,7 @@ export class Copies {
     }
     for (const [path, generation] of [...this.#unsure]) this.#lookAgain(path, generation);
     this.settle();
+    if (knownFiles.detached.size === 0) return matcher.isSpent;
     const names = new FolderNames(fileSystem);
     for (const generation of [...knownFiles.detached]) {
       this.#search(generation, names);

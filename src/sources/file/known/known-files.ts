@@ -2,11 +2,10 @@
  * The file generations that are known, by path, inode and stream, and the queue of those that have something to read.
  * Promises: at most one generation for a path and for an inode; one without a file is found by its stream alone.
  */
-import { type FileStat, inodeKey } from '../scan/file-system.ts';
+import { type FileStat, inodeKey, parentOf } from '../scan/file-system.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
 import { MAX_ENDED_IN_LINE } from '../limits.ts';
 import type { CopyCandidate } from './copy-candidate.ts';
-import { parentOf } from '../scan/finder.ts';
 import { familyOf } from '../scan/rotated-names.ts';
 import { type FileLocation, isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 

@@ -61,11 +61,6 @@ export class StreamIdentities {
     this.#options.streams.identify(file.stream.id, file.stream.identity);
   }
 
-  /** Saves the path without symbolic links, once the file was opened under another one than before. */
-  saveRealPath(file: TrackedFile): void {
-    if (locatedIdentity(file).realPath !== file.stream.identity.realPath) this.save(file);
-  }
-
   /** The file has no name, or no longer its content: what is held of it, and what is read of it, is spooled. */
   spoolUnlinked(file: TrackedFile): void {
     if (file.stream.id !== undefined) this.#options.rescue?.keep(file.stream.id);

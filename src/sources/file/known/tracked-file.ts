@@ -176,6 +176,11 @@ export function isRotated({ disk, stream }: TrackedFile): boolean {
   return disk.path !== stream.firstPath;
 }
 
+/** It was opened under another path without symbolic links than its stream is saved with. */
+export function hasNewRealPath({ stream: { firstPath, realPath, identity } }: TrackedFile): boolean {
+  return identity.realPath !== (realPath === firstPath ? undefined : realPath);
+}
+
 /** Its last name is gone: an open descriptor is the only way to its bytes. */
 export function isGone({ disk: { place } }: TrackedFile): boolean {
   return place !== 'matched' && place !== 'aside';

@@ -5,6 +5,7 @@
  * A parser must also have read the file's beginning, or the last line with `#Fields` before the place, with the lines of the header above it:
  * the headers read are saved with the stream, so that nothing is searched for twice, and a span gets its own again.
  */
+import { contentSum } from '../../../kernel/content-sum.ts';
 import { hasOpenObjectLine } from '../../../core/bytes/object-text.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import type { TextEncoding } from '../../../parsers/text/encoding.ts';
@@ -285,4 +286,38 @@ function lastHeader(fileSystem: Pick<FileSystem, 'peek'>, fd: number, from: numb
     return Buffer.concat([whole, text.subarray(0, lineEnd < 0 ? text.length : lineEnd + 1)]);
   }
   return undefined;
+}
+
+/** Gives the lines, which are at the stream's position, the facts about the bytes after it. Throws system errors. */
+export function goOnInGroups(
+  lines: Lines,
+  fileSystem: Pick<FileSystem, 'peek'>,
+  fd: number,
+  { offset, groups }: Stream,
+): void {
+  const { behind, held, isSure } = groups;
+  if (behind && !isSure && sumAt(fileSystem, fd, offset, behind.gate) !== behind.sum) groups.behind = undefined;
+  groups.isSure = true;
+  const cuts = groups.cuts.filter((cut) => cut > offset);
+  lines.goOn({ behind: groups.behind, held: held && held.to >= offset ? held : { reads: [], to: offset }, cuts });
+}
+
+/** Has the file's next turn go on with the lines that wait: parsing them again each time would cost more than they do. */
+export function keepLines(lines: Lines, stream: Stream, to: number): void {
+  if (lines.heldReads && lines.hasOpenEvent && !lines.isSkipping) lines.kept = { stream, to };
+}
+
+/** Where to read on, if the lines still hold what waits of the file, and that is what the file holds. Throws system errors. */
+export function readOnTo(lines: Lines, fileSystem: FileSystem, fd: number, stream: Stream): number | undefined {
+  const { kept } = lines;
+  lines.kept = undefined;
+  if (kept?.stream !== stream || lines.offset !== stream.offset || lines.offset + lines.pendingBytes !== kept.to)
+    return undefined;
+  const last = lines.lastRead();
+  return readBefore(fileSystem, fd, kept.to, last.length).equals(last) ? kept.to : undefined;
+}
+
+/** Content sum of what the file has of these bytes. */
+export function sumAt(fileSystem: Pick<FileSystem, 'peek'>, fd: number, from: number, to: number): number {
+  return contentSum(readHead(fileSystem, fd, Math.max(0, to - from), from), from);
 }

@@ -25,13 +25,20 @@ import type { Notices } from '../scan/notices.ts';
 import { LaneRefusal, offerBlock, type SerialQueue } from './offer.ts';
 import { nothingBefore } from '../known/kept-content.ts';
 import type { LineEnds } from './line-ends.ts';
-import { goOnInGroups, keepLines, readOnTo } from './groups.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
 import { loseOffered, offerJoined, continueEvent, type ContinueOptions } from './join-across-files.ts';
 import { readBefore, readHead } from '../scan/file-system.ts';
 import { noteCharset, noteCutEnd, noteCutLine } from './reader-notices.ts';
-import { resetInLine, resumeLine, refill, stillSuspended } from './in-line.ts';
-import { endedInNuls, isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
+import { goOnInGroups, keepLines, readOnTo, refill, resetInLine, resumeLine, stillSuspended } from './in-line.ts';
+import {
+  endedInNuls,
+  hasNewRealPath,
+  isBraked,
+  isDetached,
+  isBehind,
+  noteSize,
+  type TrackedFile,
+} from '../known/tracked-file.ts';
 
 export interface TailReaderOptions extends Losing, ContinueOptions {
   readonly renewal: Renewal;
@@ -106,7 +113,7 @@ export class TailReader {
       current.stream.identity = { ...current.stream.identity, ...fingerprintOfText(head) };
       streams.identify(current.stream.id, current.stream.identity);
     }
-    identities.saveRealPath(current);
+    if (hasNewRealPath(current)) identities.save(current);
     const { offset, id } = current.stream;
     // A charset of wider units is named since: what was read ends within one.
     if (id !== undefined && offset % lines.encodingOf(head).unitBytes !== 0) {

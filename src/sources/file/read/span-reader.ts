@@ -2,16 +2,16 @@
  * Reads bytes again that were read before: whole spans, as the batches of the last process are rebuilt from them, and the raw
  * bytes around one event. Moves no position.
  */
-import type { Lane, Span } from '../../../core/block.ts';
+import type { Lane, Span, SpanGroups } from '../../../core/block.ts';
 import { messageOf, TailraceError } from '../../../core/errors.ts';
 import { LONGEST_BOM_BYTES, type WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import { type FileSystem, isSameFile, leadsNowhere, readHead } from '../scan/file-system.ts';
-import { offerGroups } from './groups.ts';
 import { LaneRefusal, offerBlock, type SerialQueue } from './offer.ts';
 import { giveJoined, markOf } from './join-across-files.ts';
+import type { Stream } from '../known/stream.ts';
 import type { KnownFiles } from '../known/known-files.ts';
-import { readPart, resetInLine } from './in-line.ts';
+import { readPart, resetInLine, sumAt } from './in-line.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
 import { isMountAway } from '../scan/locate.ts';
 import { findNulRun, findNulsEnd } from '../known/nul-runs.ts';
@@ -206,4 +206,31 @@ export function readsOf(
     to: known[n + 1]?.from ?? to,
     readAtMs: read.atMs,
   }));
+}
+
+/**
+ * Offers the events of a span as they were. Their lines may be after the span; where these changed, its state differs from the saved one.
+ */
+async function offerGroups(
+  { lines, fileSystem }: { readonly lines: Lines; readonly fileSystem: FileSystem },
+  fd: number,
+  stream: Stream,
+  { from, to, reads = [] }: Span,
+  groups: SpanGroups,
+  lane: Lane,
+): Promise<boolean> {
+  const gate = Math.max(to, groups.after.gate);
+  await resetInLine(lines, fileSystem, fd, from, stream);
+  lines.replay(groups, to, reads, { ...groups.after, sum: sumAt(fileSystem, fd, to, gate) });
+  for (let position = from; position < gate;) {
+    const free = lines.free();
+    const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, gate - position)), position);
+    if (count === 0 && position < to) return false;
+    if (count === 0) break;
+    lines.commit(count);
+    position += count;
+    for (let block = lines.next(); block; block = lines.next()) await offerBlock(lane, stream, block, lines.readAtMs);
+  }
+  for (let block = lines.flush(); block; block = lines.flush()) await offerBlock(lane, stream, block, lines.readAtMs);
+  return true;
 }

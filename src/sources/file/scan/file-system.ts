@@ -197,6 +197,12 @@ export function pathIn(folder: string, name: string): string {
   return folder === '/' ? `/${name}` : `${folder}/${name}`;
 }
 
+/** The folder that a path is in. */
+export function parentOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash <= 0 ? '/' : path.slice(0, slash);
+}
+
 /** The folders that a path is in, up to the root, the nearest first. */
 export function foldersAbove(path: string): string[] {
   const folders: string[] = [];

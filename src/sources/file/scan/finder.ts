@@ -8,7 +8,7 @@ import type { Clock, StepDeadline } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { MAX_FILES } from '../../../core/limits.ts';
 import { MAX_DIRECTORIES, SCAN_SLICE_FILES } from '../limits.ts';
-import { foldersAbove, inodeKey, isSameStat, type FileStat, type FileSystem } from './file-system.ts';
+import { foldersAbove, inodeKey, isSameStat, parentOf, type FileStat, type FileSystem } from './file-system.ts';
 import { type FolderListing, FolderListings } from './folder-listing.ts';
 import { compileExclude, compileInclude, explainMiss, type IncludeRule } from './glob.ts';
 import type { Notices } from './notices.ts';
@@ -291,12 +291,6 @@ export class Finder {
       'cannot stat path, trying again at every scan; check its permissions',
     );
   }
-}
-
-/** The folder that a path is in. */
-export function parentOf(path: string): string {
-  const slash = path.lastIndexOf('/');
-  return slash <= 0 ? '/' : path.slice(0, slash);
 }
 
 function hasSameFolders(a: FolderListing, b: FolderListing): boolean {

@@ -2,8 +2,7 @@
  * Where a file is that is not under its path any more: by its descriptor, by its real path, by inode in the folders of both; and
  * whether the file system that it is on is there at all.
  */
-import { type FileStat, type FileSystem, inodeKey, pathIn, statIfAny, statIfAt } from './file-system.ts';
-import { parentOf } from './finder.ts';
+import { type FileStat, type FileSystem, inodeKey, parentOf, pathIn, statIfAny, statIfAt } from './file-system.ts';
 import { isCompressedName } from './rotated-names.ts';
 
 /** The regular files of folders by inode, read once: for one scan. */

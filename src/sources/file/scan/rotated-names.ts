@@ -3,8 +3,8 @@
  */
 import type { Dirent } from 'node:fs';
 import { codeOf } from '../../../core/errors.ts';
-import { type FileSystem, pathIn } from './file-system.ts';
-import { type Finder, type FoundFile, parentOf } from './finder.ts';
+import { type FileSystem, parentOf, pathIn } from './file-system.ts';
+import type { Finder, FoundFile } from './finder.ts';
 import { trimEndOf } from '../../../core/text/trim-end.ts';
 
 /** `.1`, `-20261121`, `.2026-11-21T10:00`, `.old`: what logrotate and applications append. */

@@ -5,8 +5,8 @@
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { MAX_WATCHED_FOLDERS, TELL_MS, WATCH_RETRY_MS } from '../limits.ts';
-import { type FileSystem, inodeKey, leadsNowhere, pathIn } from '../scan/file-system.ts';
-import { parentOf, type Visited } from '../scan/finder.ts';
+import { type FileSystem, inodeKey, leadsNowhere, parentOf, pathIn } from '../scan/file-system.ts';
+import type { Visited } from '../scan/finder.ts';
 import { WatchedFolder } from './folder-watch.ts';
 import type { Notices } from '../scan/notices.ts';
 
