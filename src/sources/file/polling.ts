@@ -19,6 +19,7 @@ import type { TailReader } from './read/reader.ts';
 import { ScanPace, untilNextCheckMs } from './watch/scan-pace.ts';
 import type { RotationChain } from './known/rotation-chain.ts';
 import type { TrackedFile } from './known/tracked-file.ts';
+import type { ChangeHandler } from './act/change-handler.ts';
 import type { Tracker } from './act/tracker.ts';
 
 export interface PollingOptions extends FinishOptions {
@@ -28,6 +29,7 @@ export interface PollingOptions extends FinishOptions {
   /** Of the scans. */
   readonly deadline: StepDeadline;
   readonly tracker: Tracker;
+  readonly handler: ChangeHandler;
   readonly chain: RotationChain;
   readonly reader: TailReader;
   readonly lane: Lane;
@@ -183,7 +185,7 @@ export class Polling {
   }
 
   async #scanUntilStopped(): Promise<void> {
-    const { config, finder, deadline, tracker, fileSystem, clock, notices, stats, knownFiles } = this.#options;
+    const { config, finder, deadline, handler, fileSystem, clock, notices, stats, knownFiles } = this.#options;
     const { scanIntervalMs, maxScanIntervalMs, readCompressed } = config;
     const concerns = (path: string): boolean =>
       knownFiles.leadingTo(path) !== undefined || finder.matches(path) || knownFiles.byPath(path) !== undefined;
@@ -208,10 +210,10 @@ export class Polling {
         const beganMs = clock.monotonic();
         if (watches.takeScan()) nextMs = Math.min(nextMs, Math.max(beganMs, restsUntilMs));
         if (beganMs >= nextMs) {
-          tracker.handler.takeChanged();
+          handler.takeChanged();
           await this.scanOnce();
           watches.compare(
-            [...tracker.handler.takeChanged().files].map(({ disk }) => disk.path),
+            [...handler.takeChanged().files].map(({ disk }) => disk.path),
             scannedMs,
           );
           watches.sync(finder.visited);
@@ -236,11 +238,11 @@ export class Polling {
 
   /** Checks what a folder's watch reported. False where only a full scan can sort it out. */
   async #check(folder: WatchedFolder): Promise<boolean> {
-    const { finder, tracker, fileSystem, clock, compressedReader, rescue } = this.#options;
+    const { finder, tracker, handler, fileSystem, clock, compressedReader, rescue } = this.#options;
     const check = folder.take(clock.monotonic());
     const mtimeMs = check.kind === 'names' ? NaN : (statIfAny(fileSystem, folder.path)?.mtimeMs ?? NaN);
     if (check.kind === 'entries' && !folder.hasChanged(mtimeMs)) return true;
-    tracker.handler.takeChanged();
+    handler.takeChanged();
     if (check.kind === 'names') {
       if (!tracker.lookAt(check.names)) folder.addWhole();
       this.#wake();
@@ -252,7 +254,7 @@ export class Polling {
     takeCompressed(found);
     await tracker.scan(found, this.#scanPause, folder.path);
     rescue?.flush();
-    folder.checked(clock.monotonic(), mtimeMs, found.size, tracker.handler.takeChanged().grownBytes);
+    folder.checked(clock.monotonic(), mtimeMs, found.size, handler.takeChanged().grownBytes);
     this.#wake();
     return true;
   }

@@ -20,6 +20,8 @@ import { Finder } from './scan/finder.ts';
 import { fixedPartsOf } from './scan/glob.ts';
 import { Links } from './scan/links.ts';
 import { guard, PathRefusals } from './scan/path-refusals.ts';
+import { ChangeHandler } from './act/change-handler.ts';
+import { MissedRotations } from './act/missed-rotations.ts';
 import { Renewal } from './act/renewal.ts';
 import { KnownContent } from './compressed/known-content.ts';
 import { UnreadCompressed } from './compressed/unread-compressed.ts';
@@ -77,9 +79,8 @@ export function createFileSource(
   const refusals = new PathRefusals({ links, privateFiles, fileSystem, notices, counts: refused });
   const finder = new Finder({ include, exclude, fileSystem, clock, notices, refusals, deadline });
   const shapeOfFile = (path: string): EventShape => shapeOf(config, shaping, { host: context.hostname, file: path });
-  const { ignoreOlderMs, stableInodes, maxDeletedBytes, partialTimeoutMs } = config;
+  const { id: source, ignoreOlderMs, stableInodes, maxDeletedBytes, partialTimeoutMs } = config;
   const { groupTimeoutMs } = shaping;
-  const { id: source } = config;
   const common = {
     ...{ source, fileSystem, streams, clock, notices, stats: counters, once, rescue, shaping },
     shapeOf: shapeOfFile,
@@ -99,7 +100,10 @@ export function createFileSource(
   });
   const renewal = new Renewal({ ...following, maintenance });
   const copies = new Copies({ ...following, maintenance, renewal });
-  const tracker = new Tracker({ ...following, maintenance, renewal, copies, ignoreOlderMs, stableInodes });
+  const missed = new MissedRotations(common);
+  const acting = { ...following, maintenance, copies, missed };
+  const handler = new ChangeHandler({ ...acting, renewal });
+  const tracker = new Tracker({ ...acting, handler, ignoreOlderMs, stableInodes });
   const makeLines = (): Lines => createLines({ rules: config, shaping, stats: counters, reserve, clock });
   const lines = makeLines();
   const turns = new SerialQueue();
@@ -143,6 +147,7 @@ export function createFileSource(
     finder,
     deadline,
     tracker,
+    handler,
     copies,
     reader,
     lane,
@@ -166,6 +171,7 @@ export function createFileSource(
     );
     const { recognized, unmatched, away } = await restore(plain, {
       tracker,
+      handler,
       copies,
       knownFiles,
       fileSystem,

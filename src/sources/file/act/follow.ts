@@ -8,13 +8,10 @@ import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import type { Finder, FoundFile } from '../scan/finder.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
 
-export interface NewFileOptions {
+export interface FollowFileOptions {
   readonly clock: Clock;
   readonly knownFiles: KnownFiles;
   readonly shapeOf: (path: string) => EventShape;
-}
-
-export interface FollowFileOptions extends NewFileOptions {
   readonly chain: RotationChain;
   readonly finder: Finder;
 }
@@ -49,7 +46,7 @@ export function followAside(options: FollowFileOptions, { path, stat }: FoundFil
 
 /** A generation that nobody follows yet. */
 export function newGeneration(
-  { clock, knownFiles, shapeOf }: NewFileOptions,
+  { clock, knownFiles, shapeOf }: Pick<FollowFileOptions, 'clock' | 'knownFiles' | 'shapeOf'>,
   path: string,
   stat: FileStat,
   realPath = path,

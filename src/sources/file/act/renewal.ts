@@ -12,7 +12,6 @@ import type { Maintenance } from '../known/maintenance.ts';
 import type { NulGaps } from '../known/nul-gap.ts';
 import { tailBefore } from '../known/nul-runs.ts';
 import type { OpenFiles } from '../known/open-files.ts';
-import type { RotationChain } from '../known/rotation-chain.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
 import { READ_AGAIN_MS, TURN_BYTES } from '../limits.ts';
@@ -20,16 +19,15 @@ import type { CopyMatcher } from '../observe/copy-matcher.ts';
 import type { ContentLook } from '../observe/observe-file.ts';
 import { type FileStat, type FileSystem, findLineStart, readHead } from '../scan/file-system.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
-import { newGeneration, type NewFileOptions } from './follow.ts';
+import { type FollowFileOptions, newGeneration } from './follow.ts';
 
-export interface RenewalOptions extends Losing, NewFileOptions {
+export interface RenewalOptions extends Losing, Omit<FollowFileOptions, 'finder'> {
   readonly fileSystem: FileSystem;
   readonly notices: Notices;
   readonly shaping: LineShaping;
   readonly descriptors: OpenFiles;
   readonly identities: StreamIdentities;
   readonly gaps: NulGaps;
-  readonly chain: RotationChain;
   readonly maintenance: Maintenance;
   readonly matcher: CopyMatcher;
 }

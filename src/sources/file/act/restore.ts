@@ -8,6 +8,7 @@ import { isDetached, isRotated } from '../known/tracked-file.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
 import type { KnownFiles } from '../known/known-files.ts';
+import type { ChangeHandler } from './change-handler.ts';
 import type { Copies } from './copies.ts';
 import { decideSaved } from '../decide/decide.ts';
 import { firstPlaceOf, SavedFiles, type SavedFilesOptions } from '../observe/saved-files.ts';
@@ -15,6 +16,7 @@ import type { Tracker } from './tracker.ts';
 
 export interface RestoreFilesOptions extends SavedFilesOptions {
   readonly tracker: Tracker;
+  readonly handler: ChangeHandler;
   readonly copies: Copies;
   readonly knownFiles: KnownFiles;
   /** True for a path that a scan comes to, if something is there. */
@@ -26,12 +28,12 @@ export async function restore(
   stored: readonly StreamRecord[],
   options: RestoreFilesOptions,
 ): Promise<Record<'recognized' | 'away' | 'unmatched', number>> {
-  const { tracker, copies, knownFiles, fileSystem, isReached } = options;
+  const { tracker, handler, copies, knownFiles, fileSystem, isReached } = options;
   const saved = new SavedFiles(options);
   const names = new FolderNames(fileSystem);
   const records = stored.map((record) => saved.shorten(withRealPath(record, names)));
   const changes = decideSaved(records.toReversed().map((record) => saved.observe(record, isReached)));
-  for (const change of changes) tracker.handler.resume(change);
+  for (const change of changes) handler.resume(change);
   const detached = [...knownFiles.detached];
   const [away, unmatched] = [knownFiles.gone.size, knownFiles.unmatched.size];
   const recognized = knownFiles.files.size - detached.length - away;

@@ -11,11 +11,15 @@ import { observePaths, observeRest, type ScanOptions } from '../observe/observe-
 import { type FileStat, parentOf, statIfAt } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { type FirstPlace, FolderNames, isRotatedFrom } from '../scan/rotated-names.ts';
-import { ChangeHandler, type ChangeHandlerOptions } from './change-handler.ts';
-import { MissedRotations, mayHaveHadPath } from './missed-rotations.ts';
+import type { ChangeHandler, ChangeHandlerOptions } from './change-handler.ts';
+import { mayHaveHadPath } from './missed-rotations.ts';
 
-export interface TrackerOptions extends Omit<ChangeHandlerOptions, 'missed'> {
+export interface TrackerOptions extends Pick<
+  ChangeHandlerOptions,
+  'fileSystem' | 'clock' | 'finder' | 'knownFiles' | 'descriptors' | 'chain' | 'maintenance' | 'copies' | 'missed'
+> {
   readonly streams: StreamStore;
+  readonly handler: ChangeHandler;
   /** False where a file may have another inode at every look. */
   readonly stableInodes: boolean;
   /** Files that are not known and were not changed for so long are left out; Infinity for never. */
@@ -24,13 +28,9 @@ export interface TrackerOptions extends Omit<ChangeHandlerOptions, 'missed'> {
 
 export class Tracker {
   readonly #options: TrackerOptions;
-  readonly #missed: MissedRotations;
-  readonly handler: ChangeHandler;
 
   constructor(options: TrackerOptions) {
     this.#options = options;
-    const missed = (this.#missed = new MissedRotations(options));
-    this.handler = new ChangeHandler({ ...options, missed });
   }
 
   /** Matches what a scan found to what is known: everywhere, or in one folder alone. Other work gets its turn now and then. */
@@ -52,7 +52,7 @@ export class Tracker {
       const decisions = decide(observations);
       for (const [n, decision] of decisions.entries()) {
         if (n > 0 && n % SCAN_SLICE_FILES === 0 && decision.kind === 'new') await pause();
-        this.handler.handle(decision);
+        this.#options.handler.handle(decision);
       }
       if (observations.known.length === 0) {
         this.#lookAfter(decisions, scan);
@@ -86,7 +86,7 @@ export class Tracker {
   }
 
   #actOn(decisions: readonly Decision[]): void {
-    for (const decision of decisions) this.handler.handle(decision);
+    for (const decision of decisions) this.#options.handler.handle(decision);
   }
 
   #observeOptions(): ObserveOptions & Pick<ScanOptions, 'isIgnored'> {
@@ -122,17 +122,17 @@ export class Tracker {
   /** An earlier process knew a file at this path: looks for what had the path since, as when a file leaves it. */
   expectAt(place: FirstPlace, nextBornMs: number, names: FolderNames): void {
     this.takeBeside(place, names, (found, of) => mayHaveHadPathSince(found, of, nextBornMs));
-    this.#missed.expect(place, nextBornMs);
+    this.#options.missed.expect(place, nextBornMs);
   }
 
   #findBornBetween(folder: string | undefined): void {
     const { fileSystem, knownFiles } = this.#options;
     const names = new FolderNames(fileSystem);
-    this.#missed.logMissed(names);
+    this.#options.missed.logMissed(names);
     const search = (place: FirstPlace, nextBornMs: number): boolean =>
       (folder === undefined || parentOf(place.firstPath) === folder) &&
       this.takeBeside(place, names, (found, of) => mayHaveHadPathSince(found, of, nextBornMs));
-    this.#missed.search(search, (path) => knownFiles.at(path) !== undefined);
+    this.#options.missed.search(search, (path) => knownFiles.at(path) !== undefined);
   }
 
   /** Follows rotated files of a watched path that no glob matches. False when a folder cannot be read now. */
@@ -165,7 +165,8 @@ export class Tracker {
       if (trouble !== undefined) descriptors.fail(file, trouble);
       if (!held) continue;
       const kind = decideHeld(file, held);
-      if (kind) this.handler.handle({ kind, observation: { file, disk: file.disk, place: file.disk.place, held } });
+      if (kind)
+        this.#options.handler.handle({ kind, observation: { file, disk: file.disk, place: file.disk.place, held } });
       files.push(file);
     }
     this.#finish(() => files);

@@ -82,42 +82,38 @@ export interface TrackedFile {
   before: TrackedFile | undefined;
 }
 
-function newFileOnDisk(path: string, { device, inode, bornMs }: FileStat, nowMs: number): FileOnDisk {
-  return {
-    device,
-    inode,
-    bornMs,
-    path,
-    realPath: undefined,
-    place: 'matched',
-    fd: undefined,
-    isReading: false,
-    failure: undefined,
-    seenSize: -1,
-    seenMtimeMs: -1,
-    changedAtMs: nowMs,
-    goneSinceMs: 0,
-    scan: 0,
-    lastChange: 'new',
-  };
-}
-
 /** A file that is seen for the first time, or a new generation of one, from its beginning. */
 export function newTrackedFile(
   path: string,
-  stat: FileStat,
+  { device, inode, bornMs, size }: FileStat,
   shape: EventShape,
   nowMs: number,
   appearedInScan: number,
 ): TrackedFile {
   return {
-    stream: new Stream(path, shape, { device: String(stat.device), inode: String(stat.inode), ...NO_FINGERPRINT }),
-    disk: newFileOnDisk(path, stat, nowMs),
-    bornMs: stat.bornMs,
+    stream: new Stream(path, shape, { device: String(device), inode: String(inode), ...NO_FINGERPRINT }),
+    disk: {
+      device,
+      inode,
+      bornMs,
+      path,
+      realPath: undefined,
+      place: 'matched',
+      fd: undefined,
+      isReading: false,
+      failure: undefined,
+      seenSize: -1,
+      seenMtimeMs: -1,
+      changedAtMs: nowMs,
+      goneSinceMs: 0,
+      scan: 0,
+      lastChange: 'new',
+    },
+    bornMs,
     nextBornMs: undefined,
     isNews: false,
     appearedInScan,
-    size: stat.size,
+    size,
     sureSize: 0,
     isBusy: false,
     flushLineAt: -1,
