@@ -17,9 +17,9 @@ const { client } = serviceForSuite(
   },
 );
 
-/** Calls in a query, which costs more than a call. Results that may be of any type are asked alone: the engine's work grows with their square. */
+/** Calls in a query, which costs more than a call. Of results that may be of any type, few: the engine's work grows with their square. */
 const callsAtOnce = ({ returns }: FunctionSpec): number =>
-  typeof returns === 'string' && returns !== 'dynamic' ? 6 : 1;
+  typeof returns === 'string' && returns !== 'dynamic' ? 16 : 4;
 /** One of each kind, constants and fields. */
 const KINDS = [
   'dynamic({"k":{"l":[1,null,{}]}})',
@@ -82,35 +82,52 @@ const rows = (calls: readonly string[]): string =>
 
 type Write = (calls: readonly string[]) => string;
 
-/** Each call is on a line of its own, from the second on: one query asks many, and a refusal names the line of the one that it leaves out. */
+/**
+ * Each call is on a line of its own, from the second on: one query asks many, and a refusal names the line of the first that it refuses. Those before
+ * that one are asked with others that are not refused.
+ */
 async function failuresOf(spec: FunctionSpec, calls: readonly string[], write: Write): Promise<string[]> {
   const most = callsAtOnce(spec);
-  const groups = Array.from({ length: Math.ceil(calls.length / most) }, (_, n) =>
-    calls.slice(n * most, (n + 1) * most),
-  );
   const failures: string[] = [];
-  for (const group of groups) failures.push(...(await failuresIn(group, write)));
+  const accepted: string[] = [];
+  const askAccepted = async (least: number): Promise<void> => {
+    while (accepted.length >= least) failures.push(...(await failuresIn(accepted.splice(0, most), write)));
+  };
+  for (let left = calls; left.length > 0;) {
+    const group = left.slice(0, most);
+    left = left.slice(most);
+    const { status, refused } = await ask(group, write);
+    if (refused !== undefined) {
+      accepted.push(...group.slice(0, refused));
+      left = [...group.slice(refused + 1), ...left];
+    } else if (status >= 400) failures.push(...(await failuresIn(group, write)));
+    await askAccepted(most);
+  }
+  await askAccepted(1);
   return failures;
 }
 
+/** Those that fail, found by halves. */
 async function failuresIn(group: readonly string[], write: Write): Promise<string[]> {
-  for (let left = group; left.length > 0;) {
-    const apl = write(left);
-    const { status, text, json } = await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl } });
-    if (status < 400) return [];
-    if (left.length === 1) return status >= 500 ? [`${apl}\n  ${text}`] : [];
-    const refused = status < 500 ? ((json['detail'] as { line?: number } | undefined)?.line ?? 0) - 2 : -1;
-    if (left[refused] !== undefined) left = left.toSpliced(refused, 1);
-    else {
-      const half = Math.ceil(left.length / 2);
-      const failures = [
-        ...(await failuresIn(left.slice(0, half), write)),
-        ...(await failuresIn(left.slice(half), write)),
-      ];
-      return failures.length === 0 && status >= 500 ? [`${apl}\n  ${text}`] : failures;
-    }
-  }
-  return [];
+  const { status, apl, text } = await ask(group, write);
+  if (status < 400) return [];
+  const failures: string[] = [];
+  const half = Math.ceil(group.length / 2);
+  if (group.length > 1)
+    for (const part of [group.slice(0, half), group.slice(half)]) failures.push(...(await failuresIn(part, write)));
+  return failures.length === 0 && status >= 500 ? [`${apl}\n  ${text}`] : failures;
+}
+
+/** `refused`: the place of the first call that the query was refused for. */
+async function ask(
+  group: readonly string[],
+  write: Write,
+): Promise<{ apl: string; status: number; text: string; refused?: number }> {
+  const apl = write(group);
+  const { status, text, json } = await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl } });
+  const refused =
+    status >= 400 && status < 500 ? ((json['detail'] as { line?: number } | undefined)?.line ?? 0) - 2 : -1;
+  return { apl, status, text, ...(group[refused] !== undefined && { refused }) };
 }
 
 test.each([...new Set(OPERATORS.values())].map((each) => [each.name, each] as const))(
