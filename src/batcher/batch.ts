@@ -6,7 +6,7 @@ import { addSums, NO_TAIL, tailOf } from '../core/sums.ts';
 import type { StoredBatch, StoredSpan } from '../state/database/stored-batch.ts';
 import { groupsIn, positionsOf, streamRange, streamTail, sumOf } from './block-events.ts';
 import type { Accounting } from './accounting.ts';
-import { Fates } from './fates.ts';
+import { ShapingOutcomes } from './shaping-outcomes.ts';
 import { Payload } from './payload.ts';
 import { CONTINUES, type HeldSpan, joinGroups } from './span.ts';
 import { WithheldEvents } from './payload.ts';
@@ -15,7 +15,7 @@ import { WithheldEvents } from './payload.ts';
  * Where its bytes come from. `file`: its events can be made again from its spans. `once`: from files, but a transform may make other
  * events of them the next time. `orphan`: from a deleted file. `live`: from a source that sends once. All but `file` need the disk buffer.
  */
-export type Origin = 'file' | 'once' | 'orphan' | 'live';
+export type BatchOrigin = 'file' | 'once' | 'orphan' | 'live';
 
 /**
  * `open`: takes events. `recovered`: of an earlier process, before older ones are read again. `writing`: until the disk buffer has it.
@@ -40,7 +40,7 @@ export class Batch {
   readonly payload: Payload;
   readonly withheld = new WithheldEvents();
   /** Turns from `file` to `orphan` when its file is deleted. */
-  origin: Origin;
+  origin: BatchOrigin;
   /** Only the queue moves it. */
   state: BatchState = 'open';
   /** Its key and spans are in the database, or need not be. */
@@ -59,7 +59,7 @@ export class Batch {
   /** Set when its one event is not to be sent: why it goes to the dead letters. */
   refusal: string | undefined;
   /** What shaping made of its events; undefined where each is sent as it was accepted. */
-  fates: Fates | undefined;
+  outcomes: ShapingOutcomes | undefined;
   /** Events that went to the dead letters, once it is settled. */
   refusedEvents = 0;
   /** Its file in the disk buffer, once it is there. */
@@ -69,7 +69,7 @@ export class Batch {
     id: number,
     owner: string,
     dataset: string,
-    origin: Origin,
+    origin: BatchOrigin,
     storage: { readonly body: Uint8Array; readonly slot?: Region | undefined },
   ) {
     this.id = id;
@@ -89,7 +89,7 @@ export class Batch {
     events: number,
     written: number,
     firstEvent: number,
-    shaped?: { readonly sent: number; readonly fates: Fates | undefined },
+    shaped?: { readonly sent: number; readonly outcomes: ShapingOutcomes | undefined },
   ): void {
     const { single } = block;
     this.readAtMs ??= block.readAtMs;
@@ -134,14 +134,14 @@ export class Batch {
     span.groups = span === last ? joinGroups(span.groups, groups) : groups;
     span.closed = single !== undefined || (block.groups?.endsInLine === true && start + consumed === block.end);
     for (const range of block.continued ?? []) this.#follow(span, range, firstEvent + events);
-    this.#noteFates(events, shaped?.fates);
+    this.#noteOutcomes(events, shaped?.outcomes);
     this.accepted += events;
     this.events += shaped?.sent ?? events;
     this.payload.bytes += written;
   }
 
   /** Adds the events of a batch, but for their bytes; spans that were cut between the two are one again. */
-  append({ spans, events, accepted, payload, fates, withheld, readAtMs, refusal }: Batch): void {
+  append({ spans, events, accepted, payload, outcomes, withheld, readAtMs, refusal }: Batch): void {
     const before = this.accepted;
     if (withheld.isAny) this.withheld.add(withheld.events.map((each) => ({ ...each, event: before + each.event })));
     for (const span of spans) {
@@ -166,19 +166,19 @@ export class Batch {
     }
     this.readAtMs ??= readAtMs;
     this.refusal ??= refusal;
-    this.#noteFates(accepted, fates);
+    this.#noteOutcomes(accepted, outcomes);
     this.accepted += accepted;
     this.events += events;
     this.payload.bytes += payload.bytes;
   }
 
-  #noteFates(events: number, fates: Fates | undefined): void {
-    if (fates && !this.fates) {
-      this.fates = new Fates();
-      this.fates.add(this.accepted, 1, 'none');
+  #noteOutcomes(events: number, outcomes: ShapingOutcomes | undefined): void {
+    if (outcomes && !this.outcomes) {
+      this.outcomes = new ShapingOutcomes();
+      this.outcomes.add(this.accepted, 1, 'sent');
     }
-    if (fates) this.fates!.append(fates);
-    else this.fates?.add(events, 1, 'none');
+    if (outcomes) this.outcomes!.append(outcomes);
+    else this.outcomes?.add(events, 1, 'sent');
   }
 
   /** Adds bytes of another stream that continue the span's event; they are no events of their own. */
@@ -210,7 +210,7 @@ export class Batch {
    * turns make a span of each line. Not where its events differ: some were refused, shaping left some out, or its marks are to move.
    */
   condense(): void {
-    if (this.isTracked || this.attempts > 0 || this.fates) return;
+    if (this.isTracked || this.attempts > 0 || this.outcomes) return;
     const runs = new Map<Accounting, HeldSpan>();
     const condensed: HeldSpan[] = [];
     for (const { accounting, firstEvent, source, events } of this.spans) {

@@ -3,7 +3,7 @@
 /** Retry-After is obeyed up to this long. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 /** Runs of events with the same fate in one batch, where a transform filters some. */
-export const MAX_FATE_RUNS = 50_000;
+export const MAX_OUTCOME_RUNS = 50_000;
 /** A batch of more parts is cut no further, but for the smallest part, while the service answers 403 and stores nothing: its token may be refused. */
 export const MAX_BLIND_PARTS = 16;
 /** An event that the service forbids alone is a dead letter where it does so again after this long. */

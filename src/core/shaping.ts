@@ -15,9 +15,9 @@ export interface EventsIn {
   readonly cutObjects?: ReadonlySet<number>;
 }
 
-/** Fates of the parts of an event that are not sent, the worst last. */
-export const UNSENT = ['none', 'filtered', 'dropped', 'dead_lettered'] as const;
-export type Unsent = (typeof UNSENT)[number];
+/** What becomes of an event, the worst last; of one that became several, the worst among them. */
+export const DISPOSITIONS = ['sent', 'filtered', 'dropped', 'dead_lettered'] as const;
+export type Disposition = (typeof DISPOSITIONS)[number];
 
 /** An event, or one of the siblings that an event became, that goes to the dead letters because its transform failed. */
 export interface Withheld {
@@ -38,8 +38,8 @@ export interface Shaped {
   readonly ends: Uint32Array;
   /** How many events are sent of it. */
   readonly sent: Uint32Array;
-  /** Places in UNSENT. */
-  readonly unsent: Uint8Array;
+  /** Places in DISPOSITIONS. */
+  readonly dispositions: Uint8Array;
   /** Totals over all events, where they are known without a walk. */
   readonly all?: AllSent;
   /** In the order of their events. */
@@ -57,7 +57,7 @@ export interface Shaped {
 /** What became of all events of a call; valid until the next. */
 export interface AllSent {
   readonly sent: number;
-  /** Three numbers for each run of events of one fate: its length, how many are sent of each, and the place in UNSENT. */
+  /** Three numbers for each run of events of one fate: its length, how many are sent of each, and the place in DISPOSITIONS. */
   readonly runs: Uint32Array;
 }
 

@@ -33,7 +33,7 @@ export interface BodyForms<Config, Form extends BodyForm = BodyForm> {
 }
 
 /** One request's worth of events. */
-export interface Parcel {
+export interface SinkRequest {
   /** The Idempotency-Key: the same events keep it over retries and restarts, other events never get it. */
   readonly key: string;
   readonly dataset: string;
@@ -122,7 +122,7 @@ export interface Sink {
   /** `encoderOf` of its type's forms; absent where all bodies are NDJSON. */
   encoderOf?(form: BodyForm): ((ndjson: Buffer) => Uint8Array) | undefined;
   /** Sends once. Rejects only when `signal` aborts. */
-  send(parcel: Parcel, signal: AbortSignal): Promise<SendResult>;
+  send(request: SinkRequest, signal: AbortSignal): Promise<SendResult>;
   /** Resolves when the token file changed since the last request, or when `signal` aborts. Absent where the token is in no file. */
   tokenChange?(signal: AbortSignal): Promise<void>;
   /** Its tokens and passwords, those of late included: nothing that is shown may hold them. */

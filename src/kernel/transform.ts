@@ -16,7 +16,7 @@ interface Exports {
     limit: number,
     ends: number,
     sent: number,
-    unsent: number,
+    dispositions: number,
     runs: number,
     most: number,
   ): void;
@@ -34,8 +34,8 @@ export interface TransformRun {
   readonly ends: Uint32Array;
   /** 1 or 0. */
   readonly sent: Uint32Array;
-  /** Places in UNSENT. */
-  readonly unsent: Uint8Array;
+  /** Places in DISPOSITIONS. */
+  readonly dispositions: Uint8Array;
   /** As in `Shaped`. */
   readonly runs: Uint32Array;
   /** `values`: the event has to be shaped by its values. `full`: there may be more in a next call. */
@@ -57,8 +57,8 @@ const RUN_NUMBERS = 3;
 const ENDS_AT = TRANSFORM_IMAGE_AT + TRANSFORM_IMAGE_BYTES;
 const SENT_AT = ENDS_AT + 4 * MOST_EVENTS;
 const RUNS_AT = SENT_AT + 4 * MOST_EVENTS;
-const UNSENT_AT = RUNS_AT + 4 * RUN_NUMBERS * MOST_EVENTS;
-const OUTPUT_AT = UNSENT_AT + MOST_EVENTS;
+const DISPOSITIONS_AT = RUNS_AT + 4 * RUN_NUMBERS * MOST_EVENTS;
+const OUTPUT_AT = DISPOSITIONS_AT + MOST_EVENTS;
 const OUTPUT_END = REGIONS_AT - KERNEL_SLACK_BYTES;
 /** Bytes of events that are copied in at a time. */
 export const TRANSFORM_INPUT_BYTES = 128 * 1024;
@@ -122,7 +122,7 @@ export function runTransform(image: Buffer, { instance, at }: LoadedEvents, from
     kernel.useProgram(TRANSFORM_IMAGE_AT);
     instance.loaded = image;
   }
-  kernel.run(at + from, at + to, OUTPUT_AT, OUTPUT_END, ENDS_AT, SENT_AT, UNSENT_AT, RUNS_AT, MOST_EVENTS);
+  kernel.run(at + from, at + to, OUTPUT_AT, OUTPUT_END, ENDS_AT, SENT_AT, DISPOSITIONS_AT, RUNS_AT, MOST_EVENTS);
   const events = results[2]!;
   const { buffer } = bytes;
   return {
@@ -132,7 +132,7 @@ export function runTransform(image: Buffer, { instance, at }: LoadedEvents, from
     bytes: bytes.subarray(OUTPUT_AT, results[1]),
     ends: new Uint32Array(buffer, ENDS_AT, events),
     sent: new Uint32Array(buffer, SENT_AT, events),
-    unsent: new Uint8Array(buffer, UNSENT_AT, events),
+    dispositions: new Uint8Array(buffer, DISPOSITIONS_AT, events),
     runs: new Uint32Array(buffer, RUNS_AT, RUN_NUMBERS * results[5]!),
     stop: STOPS[results[4]!]!,
   };

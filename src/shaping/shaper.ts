@@ -1,6 +1,13 @@
 /** A shaper from its stages: each takes what the one before left, and what became of every event is counted by the event that was accepted. */
 import { createHash } from 'node:crypto';
-import { type EventsIn, type Shaped, type Shaper, UNSENT, type Unsent, type Withheld } from '../core/shaping.ts';
+import {
+  type EventsIn,
+  type Shaped,
+  type Shaper,
+  DISPOSITIONS,
+  type Disposition,
+  type Withheld,
+} from '../core/shaping.ts';
 import type { EventList, ShapingStage, StageContext, StageResult } from './stages/stage.ts';
 
 const NEWLINE = 0x0a;
@@ -68,12 +75,12 @@ class AcceptedEvents implements EventList {
   }
 }
 
-const unsentAs = (fate: Unsent): number => UNSENT.indexOf(fate);
-const FILTERED = unsentAs('filtered');
+const placeOf = (fate: Disposition): number => DISPOSITIONS.indexOf(fate);
+const FILTERED = placeOf('filtered');
 
 class ShaperOutcome {
   readonly #events: number;
-  #unsent: Uint8Array | undefined;
+  #dispositions: Uint8Array | undefined;
   readonly #withheld: Withheld[] = [];
   #errors = 0;
   #isRepeatable = true;
@@ -86,7 +93,7 @@ class ShaperOutcome {
     this.#errors += errors;
     this.#isRepeatable &&= isRepeatable;
     for (const { origin, sub, fate, reason, text } of failures) {
-      this.#worsen(origin, unsentAs(fate === 'dropped' ? 'dropped' : 'dead_lettered'));
+      this.#worsen(origin, placeOf(fate === 'dropped' ? 'dropped' : 'dead_lettered'));
       if (fate === 'withheld') this.#withheld.push({ event: origin, sub, reason, text });
     }
     return list;
@@ -113,7 +120,7 @@ class ShaperOutcome {
       bytes,
       ends,
       sent,
-      unsent: this.#unsents,
+      dispositions: this.#ownDispositions,
       withheld,
       errors: this.#errors,
       isRepeatable: this.#isRepeatable,
@@ -121,12 +128,12 @@ class ShaperOutcome {
     return datasets ? { ...shaped, routes: { datasets, ends: listEnds, origins } } : shaped;
   }
 
-  get #unsents(): Uint8Array {
-    return (this.#unsent ??= new Uint8Array(this.#events));
+  get #ownDispositions(): Uint8Array {
+    return (this.#dispositions ??= new Uint8Array(this.#events));
   }
 
   #worsen(event: number, as: number): void {
-    const unsent = this.#unsents;
-    if (as > unsent[event]!) unsent[event] = as;
+    const dispositions = this.#ownDispositions;
+    if (as > dispositions[event]!) dispositions[event] = as;
   }
 }

@@ -38,8 +38,8 @@ async function pipelineOnFullDisk() {
     config: sinkConfig('http://127.0.0.1:9'),
     sink: {
       id: 'store',
-      send(parcel) {
-        sent.push(parcel.key);
+      send(request) {
+        sent.push(request.key);
         return Promise.resolve({ outcome: { kind: 'delivered', stored: 2 }, status: 200, elapsedMs: 1 });
       },
       close: () => Promise.resolve(),

@@ -136,7 +136,7 @@ class Pipeline extends SinkRig {
     const deadline = performance.now() + 120_000;
     while (performance.now() < deadline) {
       for (const { batcher } of this.sinks) batcher.open.flush();
-      for (const request of this.open.splice(0)) void request.answer(delivered(request.parcel.events));
+      for (const request of this.open.splice(0)) void request.answer(delivered(request.sent.events));
       await settleTurns(2);
       await this.clock.advance(200);
       if (
@@ -219,7 +219,7 @@ test('accounting balances at every step, for any blocks, answers and order, and 
         else if (each.do === 'wait') await pipeline.clock.advance(each.ms);
         else if (pipeline.open.length > 0) {
           const [request] = pipeline.open.splice(each.which % pipeline.open.length, 1);
-          const { outcome, status } = answerOf(each.how, request!.parcel.events);
+          const { outcome, status } = answerOf(each.how, request!.sent.events);
           void request!.answer(outcome, status);
         }
         expect(findImbalance(pipeline.observe())).toEqual([]);

@@ -20,11 +20,11 @@ async function deliver(count: number, poison: ReadonlySet<number>): Promise<Foun
   const rig = new DeliveryRig();
   const stored: number[] = [];
   const refusedAlone = new Set<number>();
-  rig.respond = ({ events, parcel }) => {
+  rig.respond = ({ events, sent }) => {
     const numbers = events.map(Number);
     if (!numbers.some((number) => poison.has(number))) {
       stored.push(...numbers);
-      return { outcome: delivered(parcel.events) };
+      return { outcome: delivered(sent.events) };
     }
     if (numbers.length === 1) refusedAlone.add(numbers[0]!);
     return { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 };
@@ -109,10 +109,10 @@ test('several poison events are found within 64 extra requests, and events unres
 
 test('a batch of which only the whole is refused is delivered: no event is blamed that was not refused alone', async () => {
   const rig = new DeliveryRig();
-  rig.respond = ({ parcel }) =>
-    parcel.events > 30
+  rig.respond = ({ sent }) =>
+    sent.events > 30
       ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 }
-      : { outcome: delivered(parcel.events) };
+      : { outcome: delivered(sent.events) };
   rig.seal('a', 100);
   await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.accounting.settled).toMatchObject({ delivered: 100, dead_lettered: 0 });

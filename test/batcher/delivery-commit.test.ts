@@ -88,5 +88,5 @@ test('delivery does not count as a request, or as sent, what the sink could not 
   await rig.clock.advance(1000);
   await until('it is settled', () => rig.accounting.settled.delivered === 1);
   expect(rig.delivery.stats.requests.get('200')).toBe(1);
-  expect(rig.delivery.stats.sentBytes).toBe(rig.requests[0]!.parcel.body.length);
+  expect(rig.delivery.stats.sentBytes).toBe(rig.requests[0]!.sent.body.length);
 });

@@ -32,7 +32,7 @@ test('delivery drains until nothing is held, or the deadline comes', async ({ ri
 test('delivery that drains does not give up on a service that stores now and then', async () => {
   const rig = new DeliveryRig({ random: () => 0.99 });
   let count = 0;
-  rig.respond = ({ parcel }) => ({ outcome: ++count % 4 === 0 ? delivered(parcel.events) : retry('server_error') });
+  rig.respond = ({ sent }) => ({ outcome: ++count % 4 === 0 ? delivered(sent.events) : retry('server_error') });
   for (let i = 0; i < 30; i++) rig.seal(`b${i}`).isCommitted = true;
   const drained = rig.delivery.drain(new AbortController().signal).then(() => rig.delivery.queue.sending.length);
   for (let i = 0; i < 60; i++) await rig.clock.advance(500);

@@ -30,7 +30,7 @@ test('delivery gives paused datasets half of the memory, together, and others al
   const rig = new DeliveryRig({ concurrency: 8 });
   const third = rig.budget.budgetBytes / 6 + 1;
   const events = ['x'.repeat(third)];
-  rig.respond = ({ parcel }) => (parcel.dataset === 'fine' ? undefined : { outcome: pause(), status: 403 });
+  rig.respond = ({ sent }) => (sent.dataset === 'fine' ? undefined : { outcome: pause(), status: 403 });
   for (const dataset of ['one', 'two', 'two']) {
     expect(rig.queue.wantsMore(dataset, true)).toBe(true);
     rig.seal(dataset, 1, { dataset, events });
@@ -58,7 +58,7 @@ test('delivery pauses the dataset, not the others, probes, and goes on when it w
     fix: 'check the token',
   });
   const other = await rig.next();
-  expect(other.parcel.dataset).toBe('other');
+  expect(other.sent.dataset).toBe('other');
   await other.answer(delivered(1));
   expect(rig.delivery.queue.paused.size).toBe(1);
 
@@ -67,7 +67,7 @@ test('delivery pauses the dataset, not the others, probes, and goes on when it w
     expect(rig.open).toHaveLength(0);
     await rig.clock.advance(1000);
     const request = await rig.next();
-    expect(request.parcel.key).toBe(first.parcel.key);
+    expect(request.sent.key).toBe(first.sent.key);
     if (probe < 3) await request.answer(pause(), 401);
     else await request.answer(delivered(1));
   }
@@ -150,7 +150,7 @@ test('delivery pauses after five bad answers in a row, and sends the service onl
 
 test('delivery counts bad answers in a row: a good one between them starts anew', async ({ rig }) => {
   let count = 0;
-  rig.respond = (request) => ({ outcome: ++count % 5 === 0 ? delivered(request.parcel.events) : retry('bad_answer') });
+  rig.respond = (request) => ({ outcome: ++count % 5 === 0 ? delivered(request.sent.events) : retry('bad_answer') });
   for (let i = 0; i < 4; i++) rig.seal(`b${i}`);
   await until('the first', () => rig.requests.length === 1);
   for (let i = 0; i < 40 && rig.clock.sleeping > 0; i++) await rig.clock.advance(rig.clock.nextMs);
@@ -162,8 +162,8 @@ test('delivery counts bad answers in a row: a good one between them starts anew'
 // another after a first was paused. Cause: one count for all. Fix: each has its own.
 test('delivery counts bad answers for each dataset by itself', async () => {
   const rig = new DeliveryRig({ concurrency: 2 });
-  rig.respond = ({ parcel }) => ({
-    outcome: parcel.dataset === 'fine' ? delivered(parcel.events) : retry('bad_answer'),
+  rig.respond = ({ sent }) => ({
+    outcome: sent.dataset === 'fine' ? delivered(sent.events) : retry('bad_answer'),
   });
   rig.seal('a', 1, { dataset: 'lies' });
   await until('the first', () => rig.clock.sleeping > 0);

@@ -1,6 +1,6 @@
 /** Events that are never stored: what finds them in their batch, what keeps them as dead letters, and how each is counted. */
 import { test as base, expect } from 'vitest';
-import { Fates } from '../../src/batcher/fates.ts';
+import { ShapingOutcomes } from '../../src/batcher/shaping-outcomes.ts';
 import { until } from '../support/until.ts';
 import { DeliveryRig } from './delivery-rig.ts';
 import { delivered, pause, retry, stores } from './sink-rig.ts';
@@ -25,15 +25,15 @@ test('delivery halves a batch that is too large until it fits; one event alone b
   rig,
 }) => {
   rig.respond = (request) =>
-    request.parcel.events > 2 || request.events.some((event) => event.includes('huge'))
+    request.sent.events > 2 || request.events.some((event) => event.includes('huge'))
       ? { outcome: { kind: 'halve', detail: 'HTTP 413' }, status: 413 }
-      : { outcome: delivered(request.parcel.events) };
+      : { outcome: delivered(request.sent.events) };
   const events = Array.from({ length: 8 }, (_, i) => (i === 5 ? '{"n":"huge"}' : `{"n":${i}}`));
   rig.seal('a', 8, { events });
   await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.accounting.settled).toEqual({ delivered: 7, dead_lettered: 1, dropped: 0, filtered: 0 });
   const stored = rig.requests
-    .filter(({ parcel, events }) => parcel.events <= 2 && !events.join('').includes('huge'))
+    .filter(({ sent, events }) => sent.events <= 2 && !events.join('').includes('huge'))
     .flatMap(({ events }) => events);
   expect(stored).toEqual(events.filter((event) => !event.includes('huge')));
   expect([...rig.letters.values()].flat()).toMatchObject([
@@ -51,9 +51,9 @@ test('delivery halves a batch that is too large until it fits; one event alone b
   expect(Buffer.from([...rig.letters.values()].flat()[0]!.event).toString()).toBe('{"n":"huge"}');
   // No two requests with different events have the same key, and the parts are on disk before the first is sent.
   const byKey = new Map<string, string>();
-  for (const { parcel, events } of rig.requests) {
-    expect(byKey.get(parcel.key) ?? events.join()).toBe(events.join());
-    byKey.set(parcel.key, events.join());
+  for (const { sent, events } of rig.requests) {
+    expect(byKey.get(sent.key) ?? events.join()).toBe(events.join());
+    byKey.set(sent.key, events.join());
   }
   expect(rig.trace.slice(0, 4)).toEqual(['commit a', 'send a', 'parts of a: 0+4 4+4', expect.stringMatching(/^send /)]);
 });
@@ -223,7 +223,7 @@ for (const full of [false, true])
     batch.spans[0]!.events = 3;
     rig.accounting.accept(1, 1);
     batch.accepted = 3;
-    batch.fates = new Fates([2, 1, 0, 1, 0, 3]);
+    batch.outcomes = new ShapingOutcomes([2, 1, 0, 1, 0, 3]);
     rig.budget.takeAnyway(batch.withheld.add([{ event: 2, sub: 0, reason: 'it failed', text: '{"secret":1}' }]));
     await (await rig.next()).answer(delivered(2));
     expect(rig.trace).toEqual(['commit a', 'bury 1', 'send a', 'settle a']);

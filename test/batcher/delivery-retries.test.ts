@@ -19,7 +19,7 @@ test.for(['rate_limited', 'timeout', 'server_error', 'network', 'bad_answer'] as
     expect(rig.requests).toHaveLength(1);
     await rig.clock.advance(1);
     const second = await rig.next();
-    expect(second.parcel.key).toBe(first.parcel.key);
+    expect(second.sent.key).toBe(first.sent.key);
     expect(second.events).toEqual(first.events);
     expect(rig.delivery.stats.retries).toEqual(new Map([[reason, 1]]));
     expect([rig.accounting.settled.delivered, rig.accountedFor]).toEqual([0, 2]);

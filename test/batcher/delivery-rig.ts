@@ -1,7 +1,7 @@
 /** A delivery whose sink answers as the test asks, with a stopped clock and a record of all that happened, in order. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
-import type { DeadLetter, Parcel, SendResult } from '../../src/core/sink.ts';
+import type { DeadLetter, SinkRequest, SendResult } from '../../src/core/sink.ts';
 import type { RequestPart } from '../../src/core/requests.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { MemoryBudget } from '../../src/batcher/memory-budget.ts';
@@ -128,8 +128,8 @@ export class DeliveryRig extends SinkRig {
     if (this.diskFails) throw new Error('database or disk is full');
   }
 
-  protected override send(parcel: Parcel, signal: AbortSignal): Promise<SendResult> {
-    this.trace.push(`send ${this.nameOf(parcel.key)}`);
-    return super.send(parcel, signal);
+  protected override send(request: SinkRequest, signal: AbortSignal): Promise<SendResult> {
+    this.trace.push(`send ${this.nameOf(request.key)}`);
+    return super.send(request, signal);
   }
 }

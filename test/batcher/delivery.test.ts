@@ -2,7 +2,7 @@
 import PQueue from 'p-queue';
 import { test as base, expect, onTestFinished, vi } from 'vitest';
 import { decode } from '../../src/batcher/events.ts';
-import { Fates } from '../../src/batcher/fates.ts';
+import { ShapingOutcomes } from '../../src/batcher/shaping-outcomes.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { DeliveryRig } from './delivery-rig.ts';
 import { delivered, pause, retry, stores } from './sink-rig.ts';
@@ -14,13 +14,13 @@ test('delivery commits a batch, sends it, and settles it when it is stored', asy
   rig.seal('a', 3);
   const request = await rig.next();
   expect(request.events).toEqual(['{"batch":"a","n":0}', '{"batch":"a","n":1}', '{"batch":"a","n":2}']);
-  expect(request.parcel).toMatchObject({ dataset: 'logs', events: 3, encoding: 'identity' });
+  expect(request.sent).toMatchObject({ dataset: 'logs', events: 3, encoding: 'identity' });
   expect([rig.accounting.settled.delivered, rig.accountedFor]).toEqual([0, 3]);
   await request.answer(delivered(3));
   expect(rig.trace).toEqual(['commit a', 'send a', 'settle a']);
   expect(rig.accounting.settled).toMatchObject({ delivered: 3 });
   expect([rig.delivery.queue.sending, rig.budget.usedBytes]).toEqual([[], 0]);
-  expect(rig.delivery.stats).toMatchObject({ sentBytes: request.parcel.body.length });
+  expect(rig.delivery.stats).toMatchObject({ sentBytes: request.sent.body.length });
   expect([...rig.delivery.stats.facts]).toEqual([
     ['toy_bytes_total', 30],
     ['toy_length', 3],
@@ -56,14 +56,14 @@ test.for(['gzip', 'zstd'] as const)(
     const batch = rig.seal('a', 1, { events });
     const before = rig.budget.usedBytes;
     const request = await rig.next();
-    expect(request.parcel.encoding).toBe(compression);
+    expect(request.sent.encoding).toBe(compression);
     expect(request.events).toEqual(events);
-    expect(request.parcel.body.buffer).toBe(batch.payload.body.buffer);
+    expect(request.sent.body.buffer).toBe(batch.payload.body.buffer);
     expect(rig.budget.usedBytes).toBe(before);
     await request.answer(retry('network'), 0);
     await rig.clock.advance(1000);
     const again = await rig.next();
-    expect(Buffer.from(again.parcel.body).equals(Buffer.from(request.parcel.body))).toBe(true);
+    expect(Buffer.from(again.sent.body).equals(Buffer.from(request.sent.body))).toBe(true);
     await again.answer(delivered(1));
     expect(rig.budget.usedBytes).toBe(0);
   },
@@ -83,15 +83,15 @@ test('delivery compresses a batch once, whoever else asks for it meanwhile', asy
   }
   await Promise.all(asked);
   const request = await rig.next();
-  expect(request.parcel.encoding).toBe('gzip');
-  expect(decode(request.parcel.body, 'gzip').toString().trimEnd().split('\n')).toEqual(events);
+  expect(request.sent.encoding).toBe('gzip');
+  expect(decode(request.sent.body, 'gzip').toString().trimEnd().split('\n')).toEqual(events);
 });
 
 test('delivery sends what compression makes larger as it is', async () => {
   const rig = new DeliveryRig({ compression: 'gzip' });
   rig.seal('a', 1, { events: ['7'] });
   const request = await rig.next();
-  expect([request.parcel.encoding, request.events]).toEqual(['identity', ['7']]);
+  expect([request.sent.encoding, request.events]).toEqual(['identity', ['7']]);
 });
 
 test('delivery counts the memory of parts while they are in flight', async () => {
@@ -101,17 +101,17 @@ test('delivery counts the memory of parts while they are in flight', async () =>
   const before = rig.budget.usedBytes;
   await (await rig.next()).answer({ kind: 'halve', detail: 'HTTP 413' }, 413);
   const half = await rig.next();
-  expect(rig.budget.usedBytes).toBe(before + half.parcel.body.length + events.join('\n').length + 1);
+  expect(rig.budget.usedBytes).toBe(before + half.sent.body.length + events.join('\n').length + 1);
   await half.answer(delivered(1));
   await (await rig.next()).answer(delivered(1));
   expect(rig.budget.usedBytes).toBe(0);
 });
 
 test('delivery has the parts that are left on disk before each request for one of them', async ({ rig }) => {
-  rig.respond = ({ parcel, events }) =>
+  rig.respond = ({ sent, events }) =>
     events.some((event) => event.includes('"n":6'))
       ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 }
-      : { outcome: delivered(parcel.events) };
+      : { outcome: delivered(sent.events) };
   rig.seal('a', 9);
   await until('it is settled', () => rig.trace.includes('settle a'));
   const sends = rig.trace.flatMap((what, index) => (what.startsWith('send') ? [index] : []));
@@ -203,8 +203,8 @@ test('delivery of a batch of which everything is filtered sends nothing, and set
   const batch = rig.seal('a', 0, { events: [] });
   batch.spans[0]!.events = 3;
   batch.accepted = 3;
-  batch.fates = new Fates();
-  batch.fates.add(3, 0, 'filtered');
+  batch.outcomes = new ShapingOutcomes();
+  batch.outcomes.add(3, 0, 'filtered');
   rig.accounting.accept(3, 1);
   await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.trace).toEqual(['commit a', 'settle a']);

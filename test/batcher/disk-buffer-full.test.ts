@@ -199,7 +199,7 @@ test('disk buffer that stops writes the batches taken from memory while it was f
   expect(half.body.split('\n').length - 1).toBe(2);
   await half.answer(delivered(2));
   await b.answer(retry('network'), 0);
-  const left = (await rig.next()).parcel.key;
+  const left = (await rig.next()).sent.key;
   await rig.stop();
   rig.checkBalance();
   expect(rig.delivery.queue.sending.map(({ isDurable }) => isDurable)).toEqual([true, true, true]);
@@ -208,7 +208,7 @@ test('disk buffer that stops writes the batches taken from memory while it was f
   next.respond = stores;
   await until('all arrive', () => next.delivery.queue.sending.length === 0);
   const byName = Object.groupBy(next.requests, ({ body }) => nameIn(body));
-  expect(byName['a']!.map(({ parcel, body }) => [parcel.key, countEvents(body)])).toEqual([[left, 2]]);
+  expect(byName['a']!.map(({ sent, body }) => [sent.key, countEvents(body)])).toEqual([[left, 2]]);
   expect([byName['b'], byName['c']].map((requests) => requests?.length)).toEqual([1, 1]);
 });
 

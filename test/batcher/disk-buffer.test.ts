@@ -97,7 +97,7 @@ test.for(['before', 'after'] as const)(
       failures,
       detail: '1 of 90 events was rejected',
     };
-    rig.respond = ({ parcel }) => ({ outcome: parcel.events === 1 ? delivered(1) : partial });
+    rig.respond = ({ sent }) => ({ outcome: sent.events === 1 ? delivered(1) : partial });
     await rig.clock.advance(1000);
     await until('all is settled', () => rig.delivery.queue.sending.length === 0);
     rig.checkBalance();
@@ -192,7 +192,7 @@ test('disk buffer counts what it recovers as accepted again, also of a source th
   rig.checkBalance();
   rig.respond = stores;
   await until('all arrive', () => rig.delivery.queue.sending.length === 0);
-  expect(rig.requests.map(({ parcel }) => parcel.key)).toEqual(keys);
+  expect(rig.requests.map(({ sent }) => sent.key)).toEqual(keys);
   expect([...rig.accounting.values()].map(({ settled }) => settled.delivered)).toEqual([2, 3]);
   await rig.stop();
   expect(filesIn(folder)).toEqual([]);

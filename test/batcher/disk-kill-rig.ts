@@ -25,7 +25,7 @@ export class KillRig extends DiskRig {
     this.letters = letters;
     this.respond = (request) => {
       if (isPoison(request.body)) return { outcome: { kind: 'bisect', detail: 'HTTP 400' } };
-      stored(request.parcel.key, request.body);
+      stored(request.sent.key, request.body);
       return stores(request);
     };
   }

@@ -114,17 +114,17 @@ class Lives {
     if (!request) return;
     if (as === 'retry') return request.answer(retry('network'), 0);
     if (as === 'pause') return request.answer(pause(), 403);
-    if (as === 'halve' && request.parcel.events > 1) return request.answer({ kind: 'halve', detail: 'too large' }, 413);
+    if (as === 'halve' && request.sent.events > 1) return request.answer({ kind: 'halve', detail: 'too large' }, 413);
     for (const event of linesOf(request.body)) this.stored.add(event);
-    return request.answer(delivered(request.parcel.events));
+    return request.answer(delivered(request.sent.events));
   }
 
   /** Invariants at every moment. */
   check(): void {
     const { rig } = this;
     rig.checkBalance();
-    for (const { parcel, body } of rig.requests.slice(this.#seen)) {
-      const { key } = parcel;
+    for (const { sent, body } of rig.requests.slice(this.#seen)) {
+      const { key } = sent;
       expect(this.bodyOf.get(key) ?? body, 'a key stands for the same events, in every life').toBe(body);
       expect(this.keyOf.get(body) ?? key, 'the same events keep their key, in every life').toBe(key);
       this.bodyOf.set(key, body);

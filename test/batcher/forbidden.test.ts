@@ -32,18 +32,18 @@ class FirewallRig extends DeliveryRig {
     this.respond = (request) => this.#answer(request);
   }
 
-  #answer({ events, body, parcel }: OpenRequest) {
-    if (parcel.events === 0) return this.isTokenRefused ? REFUSAL : { outcome: delivered(0) };
-    const before = this.eventsOfKey.get(parcel.key);
+  #answer({ events, body, sent }: OpenRequest) {
+    if (sent.events === 0) return this.isTokenRefused ? REFUSAL : { outcome: delivered(0) };
+    const before = this.eventsOfKey.get(sent.key);
     expect(before ?? body, 'a key stands for one list of events').toBe(body);
-    this.eventsOfKey.set(parcel.key, body);
+    this.eventsOfKey.set(sent.key, body);
     if (this.isTokenRefused || events.some((event) => event.includes('union select'))) {
       if (events.length === 1)
         this.refusedAloneAt.set(events[0]!, [...(this.refusedAloneAt.get(events[0]!) ?? []), this.clock.monotonic()]);
       return REFUSAL;
     }
     this.stored.push(...events);
-    return { outcome: delivered(parcel.events) };
+    return { outcome: delivered(sent.events) };
   }
 
   get deadLetters(): string[] {
@@ -116,7 +116,7 @@ test('delivery sends a batch whole for a minute after a 403 where an earlier req
   };
   await answer(retry('timeout'), 0, 1000);
   for (let probe = 0; probe < 3; probe += 1) await answer(REFUSAL.outcome, 403, 1000);
-  expect(new Set(rig.requests.map(({ parcel }) => parcel.key)).size).toBe(1);
+  expect(new Set(rig.requests.map(({ sent }) => sent.key)).size).toBe(1);
   await rig.clock.advance(MINUTE);
   for (let probe = 0; probe < 2; probe += 1) await answer(REFUSAL.outcome, 403, 1000);
   expect(sizes).toEqual([8, 8, 8, 8, 8, 4]);
@@ -187,7 +187,7 @@ test('delivery keeps an event in doubt while the service cannot be asked about t
   const rig = new FirewallRig();
   const answer = rig.respond!;
   rig.respond = (request) =>
-    request.parcel.events === 0
+    request.sent.events === 0
       ? { outcome: { kind: 'retry', reason: 'network', detail: 'reset' }, status: 0 }
       : answer(request);
   rig.seal('a', 2, { events: linesOf('a', 2, new Set([1])) });

@@ -17,12 +17,12 @@ let rig: DeliveryRig;
 beforeEach(() => {
   rig = new DeliveryRig({ concurrency: 2 });
   rig.buryFails = FULL;
-  rig.respond = ({ events, parcel }) => {
+  rig.respond = ({ events, sent }) => {
     const bad = events.flatMap((event, index) =>
       event.includes('bad') ? [{ index, timestamp: '', error: 'a field too many' }] : [],
     );
-    if (bad.length === 0) return { outcome: delivered(parcel.events) };
-    const counts = { stored: parcel.events - bad.length, failed: bad.length };
+    if (bad.length === 0) return { outcome: delivered(sent.events) };
+    const counts = { stored: sent.events - bad.length, failed: bad.length };
     return { outcome: { kind: 'partial', ...counts, failures: bad, detail: 'some' } };
   };
 });
@@ -74,17 +74,17 @@ test('delivery goes on by itself where a disk that took no dead letters takes th
 });
 
 test('delivery goes on looking for the events at fault where it was when the dead letters were full', async () => {
-  rig.respond = ({ events, parcel }) =>
+  rig.respond = ({ events, sent }) =>
     events.some((event) => event.includes('bad'))
       ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 }
-      : { outcome: delivered(parcel.events) };
+      : { outcome: delivered(sent.events) };
   seal('mixed', '"bad0"', '"good"', '"good"', '"bad1"');
   await until('it waits', () => rig.delivery.parked.blocked !== undefined);
   rig.buryFails = false;
   rig.delivery.parked.retryLetters();
   await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.accounting.settled).toMatchObject({ delivered: 2, dead_lettered: 2 });
-  expect(new Set(rig.requests.map(({ parcel }) => parcel.key)).size).toBe(rig.requests.length);
+  expect(new Set(rig.requests.map(({ sent }) => sent.key)).size).toBe(rig.requests.length);
 });
 
 test('delivery wants no more for a dataset whose waiting batches take half of the memory, and more for others', async () => {

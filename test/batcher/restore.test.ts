@@ -495,7 +495,7 @@ const SHAPED = (): Map<string, Buffer> => {
   return new Map([['/a', Buffer.from(words.map((as, n) => `{"n":${n},"as":"${as}"}\n`).join(''))]]);
 };
 
-test('restore shapes the events again, to the same bodies and fates under the same keys', async () => {
+test('restore shapes the events again, to the same bodies and outcomes under the same keys', async () => {
   const files = SHAPED();
   const { state, left } = await leave(files, 4, testShaper(shapeAsTold));
   const { sealed, accounting } = await restore(state, sourceOf('app', files), {
@@ -505,8 +505,8 @@ test('restore shapes the events again, to the same bodies and fates under the sa
   expect(bodiesOf(sealed)).toEqual(bodiesOf(left));
   expect(sealed.map((batch) => batch.toStored())).toEqual(left.map((batch) => batch.toStored()));
   expect(sealed.map(({ withheld }) => withheld)).toEqual(left.map(({ withheld }) => withheld));
-  const fates = (batches: readonly Batch[]) => batches.map((batch) => batch.fates?.toStored());
-  expect(fates(sealed)).toEqual(fates(left));
+  const outcomes = (batches: readonly Batch[]) => batches.map((batch) => batch.outcomes?.toStored());
+  expect(outcomes(sealed)).toEqual(outcomes(left));
   expect(left).toHaveLength(3);
   expect(accounting.accepted).toBe(9);
 });

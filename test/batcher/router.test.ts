@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { Router } from '../../src/batcher/fill/router.ts';
-import { settleShipment, Shipment } from '../../src/batcher/send/shipment.ts';
+import { settleInFlight, InFlightBatch } from '../../src/batcher/send/in-flight-batch.ts';
 import type { EventsIn, Shaped } from '../../src/core/shaping.ts';
 import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
 import { blockOf, bodyOf, kernel, test, NO_MARKS } from './blocks.ts';
@@ -72,10 +72,10 @@ test('events are made and shaped once however many datasets take them', async ({
     expect(spans.map(({ from, to: end, events }) => [from, end, events])).toEqual([[0, bytes.length, 200]]);
 
   for (const batch of rig.sealed) {
-    const shipment = new Shipment(batch);
-    shipment.parts.length = 0;
+    const inFlight = new InFlightBatch(batch);
+    inFlight.parts.length = 0;
     batch.withheld.fate = 'dead_lettered';
-    settleShipment(shipment);
+    settleInFlight(inFlight);
   }
   expect(accounting.settled).toEqual({ delivered: 120, filtered: 40, dead_lettered: 40, dropped: 0 });
 });

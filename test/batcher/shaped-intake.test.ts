@@ -6,7 +6,7 @@ import { Accounting } from '../../src/batcher/accounting.ts';
 import type { Batch } from '../../src/batcher/batch.ts';
 import { eventStarts } from '../../src/batcher/block-events.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
-import { lettersOf, settleShipment, Shipment, withheldLetters } from '../../src/batcher/send/shipment.ts';
+import { lettersOf, settleInFlight, InFlightBatch, withheldLetters } from '../../src/batcher/send/in-flight-batch.ts';
 import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
 import { blockOf, bodyOf, eventsOf, makeRig, shape, test, NO_MARKS } from './blocks.ts';
 
@@ -29,13 +29,13 @@ const sentOf = (batches: readonly Batch[]): string[] =>
 function settleAll(batches: readonly Batch[], refused: readonly number[] = []): void {
   let index = 0;
   for (const batch of batches) {
-    const shipment = new Shipment(batch);
+    const inFlight = new InFlightBatch(batch);
     for (let n = 0; n < batch.events; n++, index++)
       if (refused.includes(index))
-        shipment.refused.set(n, { reason: 'rejected', detail: '', status: 400, key: '', fate: 'kept' });
-    shipment.parts.length = 0;
+        inFlight.refused.set(n, { reason: 'rejected', detail: '', status: 400, key: '', fate: 'kept' });
+    inFlight.parts.length = 0;
     batch.withheld.fate = 'dead_lettered';
-    settleShipment(shipment);
+    settleInFlight(inFlight);
   }
 }
 
@@ -57,7 +57,9 @@ test('shaped intake of which everything is filtered is one batch without events 
   const bytes = bytesOf(Array.from({ length: 2000 }, () => 'filtered'));
   await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
   rig.batcher.open.flush();
-  expect(rig.sealed.map(({ events, payload, fates }) => [events, payload.bytes, fates?.runCount])).toEqual([[0, 0, 1]]);
+  expect(rig.sealed.map(({ events, payload, outcomes }) => [events, payload.bytes, outcomes?.runCount])).toEqual([
+    [0, 0, 1],
+  ]);
   expect(rig.sealed[0]!.spans.map(({ from, to, events }) => [from, to, events])).toEqual([[0, bytes.length, 2000]]);
   settleAll(rig.sealed);
   expect(rig.accounting.settled.filtered).toBe(2000);
@@ -76,7 +78,7 @@ test('event of which siblings are refused counts once, as the worst of them', as
   const batch = rig.sealed[0]!;
   const refusal = { reason: 'rejected', detail: 'no', status: 400, key: 'k' } as const;
   const letters = lettersOf(
-    new Shipment(batch),
+    new InFlightBatch(batch),
     new Map([
       [0, refusal],
       [2, refusal],
@@ -87,7 +89,11 @@ test('event of which siblings are refused counts once, as the worst of them', as
     [1, 1, expect.stringContaining('"sub":1')],
   ]);
   expect(
-    withheldLetters(new Shipment(batch)).map(({ eventInSpan, reason, event }) => [eventInSpan, reason, String(event)]),
+    withheldLetters(new InFlightBatch(batch)).map(({ eventInSpan, reason, event }) => [
+      eventInSpan,
+      reason,
+      String(event),
+    ]),
   ).toEqual([[2, 'transform_failed', expect.stringContaining('"part":2')]]);
   settleAll(rig.sealed, [2]);
   expect(rig.accounting.settled).toEqual({ delivered: 2, dead_lettered: 2, dropped: 0, filtered: 0 });
@@ -244,7 +250,7 @@ test('shaped intake loses, doubles and moves nothing, however blocks and batches
         }
         expect(reached).toBe(offset);
         expect(rig.accounting.accepted).toBe(n);
-        const withheld = rig.sealed.flatMap((batch) => withheldLetters(new Shipment(batch)));
+        const withheld = rig.sealed.flatMap((batch) => withheldLetters(new InFlightBatch(batch)));
         expect(withheld.every(({ spanOffset, spanEnd }) => spanOffset < spanEnd)).toBe(true);
         expect(withheld.length).toBe(seen.filter((each) => /"as":"(withheld|mixed)"/.test(each)).length);
         settleAll(rig.sealed);

@@ -6,7 +6,7 @@ import { BatchQueue, type BufferPolicy } from '../../src/batcher/queue.ts';
 import { type BatchStores, Keeper, type LetterStore } from '../../src/batcher/store.ts';
 import { MemoryBudget } from '../../src/batcher/memory-budget.ts';
 import { decode } from '../../src/batcher/events.ts';
-import type { CompressionSetting, Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
+import type { CompressionSetting, Outcome, SinkRequest, SendResult, Sink } from '../../src/core/sink.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { settleTurns, until } from '../support/until.ts';
@@ -29,11 +29,11 @@ export const pause = (reason: 'unauthorized' | 'not_found' = 'unauthorized'): Ou
   fix: 'check the token',
 });
 /** Stores all of a request. */
-export const stores = ({ parcel }: OpenRequest): Reply => ({ outcome: delivered(parcel.events) });
+export const stores = ({ sent }: OpenRequest): Reply => ({ outcome: delivered(sent.events) });
 
 /** A request that waits for its answer. */
 export interface OpenRequest {
-  readonly parcel: Parcel;
+  readonly sent: SinkRequest;
   /** As NDJSON. */
   readonly body: string;
   /** The body's events. */
@@ -109,7 +109,7 @@ export class SinkRig {
     const { clock, log } = this;
     const sink: Sink = given.sink ?? {
       id,
-      send: (parcel, signal) => this.send(parcel, signal),
+      send: (request, signal) => this.send(request, signal),
       close: () => Promise.resolve(),
     };
     const keeper = new Keeper({
@@ -128,11 +128,11 @@ export class SinkRig {
     return this.open.shift()!;
   }
 
-  protected send(parcel: Parcel, signal: AbortSignal): Promise<SendResult> {
+  protected send(request: SinkRequest, signal: AbortSignal): Promise<SendResult> {
     const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
-    const body = decode(parcel.body, parcel.encoding).toString();
-    const request: OpenRequest = {
-      parcel,
+    const body = decode(request.body, request.encoding).toString();
+    const opened: OpenRequest = {
+      sent: request,
       body,
       events: body.trimEnd().split('\n'),
       answer: async (outcome, status = 200, elapsedMs = 1) => {
@@ -140,11 +140,11 @@ export class SinkRig {
         await settleTurns();
       },
     };
-    this.requests.push(request);
+    this.requests.push(opened);
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    const now = this.respond?.(request);
+    const now = this.respond?.(opened);
     if (now) resolve({ status: 200, elapsedMs: 1, ...now });
-    else this.open.push(request);
+    else this.open.push(opened);
     return promise;
   }
 }

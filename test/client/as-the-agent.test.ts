@@ -43,9 +43,9 @@ const stored = (events: readonly string[]) => [200, { ingested: events.length, f
 async function runAgent(service: Service, compression: Compression): Promise<Run & { readonly key: string }> {
   const rig = new DeliveryRig({ compression });
   const sent: Sent[] = [];
-  rig.respond = ({ parcel, events }) => {
-    const [status, body, headers = {}] = service(events, parcel.encoding, sent.length);
-    sent.push({ key: parcel.key, encoding: parcel.encoding, events });
+  rig.respond = ({ sent: request, events }) => {
+    const [status, body, headers = {}] = service(events, request.encoding, sent.length);
+    sent.push({ key: request.key, encoding: request.encoding, events });
     const answer = { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
     return { outcome: classify({ kind: 'answer', ...answer }, events.length, 0), status };
   };

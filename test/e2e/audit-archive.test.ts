@@ -53,10 +53,10 @@ sinks: {keep: {type: archive, path: "${path}", dataset: logs, batch: {max_age: 1
       maxBytes: undefined,
       keepMs: undefined,
     } as const;
-    const parcel = { key, dataset: 'logs', events: 1, body: Buffer.from('{}\n'), encoding: 'identity' } as const;
+    const request = { key, dataset: 'logs', events: 1, body: Buffer.from('{}\n'), encoding: 'identity' } as const;
     const readAtMs = Date.now() - hoursAgo * 3_600_000;
     const sent = await createArchiveSink(config, systemClock, silentLog).send(
-      { ...parcel, readAtMs },
+      { ...request, readAtMs },
       new AbortController().signal,
     );
     expect(sent.outcome.kind).toBe('delivered');

@@ -3,14 +3,20 @@
  * registry is tried; what an agent promises with it is tried in test/e2e/sinks.test.ts.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Parcel } from '../../src/core/sink.ts';
+import type { SinkRequest } from '../../src/core/sink.ts';
 import { SINK_TYPES } from '../../src/sinks/registry.ts';
 import { settleTurns, until } from '../support/until.ts';
 import type { Alone, Subject } from './subjects/subject.ts';
 
 /** More than the buffers of a pipe or a socket take. */
 const body = Array.from({ length: 20_000 }, (_, n) => `{"n":${n},"pad":"${'x'.repeat(80)}"}\n`).join('');
-const parcel: Parcel = { key: 'key', dataset: 'logs', events: 20_000, body: Buffer.from(body), encoding: 'identity' };
+const request: SinkRequest = {
+  key: 'key',
+  dataset: 'logs',
+  events: 20_000,
+  body: Buffer.from(body),
+  encoding: 'identity',
+};
 const never = new AbortController().signal;
 
 for (const type of Object.keys(SINK_TYPES)) {
@@ -28,7 +34,7 @@ function tryContract(subject: Subject): void {
   test('waits for whoever takes nothing, and has delivered once all is taken, whole and once', async () => {
     const { sink, take, taken } = await start();
     let isSent = false;
-    const sent = sink.send(parcel, never).finally(() => (isSent = true));
+    const sent = sink.send(request, never).finally(() => (isSent = true));
     if (take) {
       await settleTurns(200);
       expect(isSent).toBe(false);
@@ -43,15 +49,15 @@ function tryContract(subject: Subject): void {
     const stop = new AbortController();
     const first = await start();
     if (first.take) {
-      const sent = first.sink.send(parcel, stop.signal);
+      const sent = first.sink.send(request, stop.signal);
       await settleTurns(50);
       stop.abort(new Error('stopped'));
       await expect(sent).rejects.toThrow('stopped');
     } else stop.abort(new Error('stopped'));
     const second = await start();
     second.take?.();
-    await expect(second.sink.send(parcel, stop.signal)).rejects.toThrow('stopped');
-    expect((await second.sink.send(parcel, never)).outcome.kind).toBe('delivered');
+    await expect(second.sink.send(request, stop.signal)).rejects.toThrow('stopped');
+    expect((await second.sink.send(request, never)).outcome.kind).toBe('delivered');
     await until('the other is there', () => second.taken().length >= body.length);
     expect(second.taken()).toBe(body);
   });
@@ -59,7 +65,7 @@ function tryContract(subject: Subject): void {
   test('resolves with what to do when nobody is there, and has sent nothing', async () => {
     const { sink, leave } = await start();
     await leave();
-    const { outcome, status, unsent } = await sink.send(parcel, never);
+    const { outcome, status, unsent } = await sink.send(request, never);
     expect(['retry', 'pause']).toContain(outcome.kind);
     expect([status ?? 0, unsent]).toEqual([0, 'unconnected']);
   });

@@ -1,9 +1,16 @@
 /** A shaper for tests of the batcher's room: a rule says what becomes of each event. */
-import { type EventsIn, type Shaped, type Shaper, UNSENT, type Unsent, type Withheld } from '../../src/core/shaping.ts';
+import {
+  type EventsIn,
+  type Shaped,
+  type Shaper,
+  DISPOSITIONS,
+  type Disposition,
+  type Withheld,
+} from '../../src/core/shaping.ts';
 
 export interface Shaping {
   readonly out: readonly string[];
-  readonly unsent?: Unsent;
+  readonly disposition?: Disposition;
   /** Siblings that must not be sent. */
   readonly withheld?: readonly string[];
 }
@@ -24,7 +31,7 @@ export function testShaper(
     if (events.length !== count) throw new Error(`${count} events were told, ${events.length} came`);
     const out: Buffer[] = [];
     const withheld: Withheld[] = [];
-    const [ends, sent, unsent] = [new Uint32Array(count), new Uint32Array(count), new Uint8Array(count)];
+    const [ends, sent, dispositions] = [new Uint32Array(count), new Uint32Array(count), new Uint8Array(count)];
     let end = 0;
     for (const [n, event] of events.entries()) {
       const offset = from.offsetOf(n);
@@ -33,12 +40,20 @@ export function testShaper(
       out.push(Buffer.from(shaping.out.map((each) => `${each}\n`).join('')));
       ends[n] = end += out.at(-1)!.length;
       sent[n] = shaping.out.length;
-      unsent[n] = UNSENT.indexOf(
-        shaping.unsent ?? (shaping.withheld ? 'dead_lettered' : shaping.out.length === 0 ? 'filtered' : 'none'),
+      dispositions[n] = DISPOSITIONS.indexOf(
+        shaping.disposition ?? (shaping.withheld ? 'dead_lettered' : shaping.out.length === 0 ? 'filtered' : 'sent'),
       );
       shaping.withheld?.forEach((text, sub) => withheld.push({ event: n, sub, reason: 'test', text }));
     }
-    return { bytes: Buffer.concat(out), ends, sent, unsent, withheld, errors: withheld.length, isRepeatable: true };
+    return {
+      bytes: Buffer.concat(out),
+      ends,
+      sent,
+      dispositions,
+      withheld,
+      errors: withheld.length,
+      isRepeatable: true,
+    };
   };
   return {
     digest,
@@ -59,7 +74,7 @@ export function testShaper(
 export function shapeAsTold(event: string): Shaping {
   const [, as = 'kept', count = ''] = /"as":"(\w+?)(\d*)"/.exec(event) ?? [];
   if (as === 'filtered') return { out: [] };
-  if (as === 'dropped') return { out: [], unsent: 'dropped' };
+  if (as === 'dropped') return { out: [], disposition: 'dropped' };
   if (as === 'withheld') return { out: [], withheld: [event] };
   if (as === 'several')
     return { out: Array.from({ length: Number(count) }, (_, sub) => event.replace('{', `{"sub":${sub},`)) };

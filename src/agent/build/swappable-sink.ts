@@ -28,11 +28,11 @@ export function createSwappableSink(first: Sink, forms?: Pick<BodyForms<object>,
       return current.sink.address;
     },
     ...(forms ? { encoderOf: forms.encoderOf } : {}),
-    async send(parcel, signal) {
+    async send(request, signal) {
       const use = current;
       use.requests += 1;
       try {
-        return await use.sink.send(parcel, signal);
+        return await use.sink.send(request, signal);
       } finally {
         use.requests -= 1;
         void closeUnused(use);

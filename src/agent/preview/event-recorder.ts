@@ -186,10 +186,10 @@ interface SealedBatch {
   readonly isDropped: boolean;
 }
 
-function openBatch({ accepted, payload: { body, bytes }, refusal, withheld, fates }: Batch): SealedBatch {
+function openBatch({ accepted, payload: { body, bytes }, refusal, withheld, outcomes }: Batch): SealedBatch {
   const text = Buffer.from(body.buffer, body.byteOffset, bytes).toString();
   let isDropped = false;
-  fates?.walk((_events, _sent, unsent) => void (isDropped ||= unsent === 'dropped'));
+  outcomes?.walk((_events, _sent, disposition) => void (isDropped ||= disposition === 'dropped'));
   return {
     accepted,
     lines: text.split('\n').slice(0, -1),

@@ -3,12 +3,12 @@
  * the same events.
  */
 import type { TransformConfig } from '../../config/values.ts';
-import { type Shaper, UNSENT } from '../../core/shaping.ts';
+import { type Shaper, DISPOSITIONS } from '../../core/shaping.ts';
 import { compileRows } from '../../shaping/rows/program.ts';
 import { createShaper } from '../../shaping/shaper.ts';
 import { type CompiledTransform, compileTransform } from '../../shaping/transforms.ts';
 
-const DROPPED = UNSENT.indexOf('dropped');
+const DROPPED = DISPOSITIONS.indexOf('dropped');
 
 export interface StepCount {
   /** The transform's place in the configuration. */
@@ -78,7 +78,7 @@ export class StepCounts {
       });
       const sent = shaped.sent[0] ?? 0;
       const wasLost = isLost;
-      isLost = shaped.unsent[0]! >= DROPPED;
+      isLost = shaped.dispositions[0]! >= DROPPED;
       const failed = Math.max(0, shaped.errors - errors);
       count.events += events;
       count.failed += failed;

@@ -4,7 +4,7 @@ import type { Region } from '../../core/block.ts';
 import { StoppedError } from '../../core/errors.ts';
 import type { BodyForm } from '../../core/sink.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import { Batch, type Origin } from '../batch.ts';
+import { Batch, type BatchOrigin } from '../batch.ts';
 import type { BatchQueue } from '../queue.ts';
 import type { Intake } from './intake.ts';
 
@@ -71,7 +71,7 @@ export class OpenBatches {
 
   /** The open batch that the intake's events go into now; undefined while it has to `wait`. */
   take(intake: Intake): Batch | undefined {
-    const name = nameOf(intake);
+    const name = batchNameOf(intake);
     const opened = this.#open.get(name)?.batch;
     if (opened || !this.#canOpen(intake)) return opened;
     const { queue, clock } = this.#options;
@@ -102,7 +102,7 @@ export class OpenBatches {
   /** Resolves once a batch is open for the intake, or may be opened. Rejects with a `StoppedError` that counts the bytes from `start` on. */
   async wait(intake: Intake, start: number): Promise<void> {
     if (originOf(intake) === 'orphan') this.#closeReserve();
-    await this.#waitFor(intake, start, () => this.#open.has(nameOf(intake)) || this.#canOpen(intake));
+    await this.#waitFor(intake, start, () => this.#open.has(batchNameOf(intake)) || this.#canOpen(intake));
   }
 
   /** Adds the bytes just written to the batch's checksum. */
@@ -113,7 +113,7 @@ export class OpenBatches {
 
   /** Closes the intake's batch. */
   close(intake: Intake): void {
-    this.#close(nameOf(intake));
+    this.#close(batchNameOf(intake));
   }
 
   /** Closes the intake's batch, which is full. */
@@ -270,12 +270,12 @@ export class BatchAge {
 }
 
 /** One batch is open for each dataset and origin. */
-function nameOf(intake: Intake): string {
+function batchNameOf(intake: Intake): string {
   return `${originOf(intake)} ${intake.dataset}${intake.owner === undefined ? '' : ` ${intake.owner}`}`;
 }
 
 /** Not cached: a file may be deleted while its events wait. */
-function originOf(intake: Intake): Origin {
+function originOf(intake: Intake): BatchOrigin {
   if (!intake.isRereadable()) return intake.isTracked ? 'orphan' : 'live';
   return intake.shaper?.isDeterministic === false ? 'once' : 'file';
 }

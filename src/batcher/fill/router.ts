@@ -114,7 +114,7 @@ export class Router {
 
 /** What the shaper made is overwritten by the next call. */
 function copyOf(chunk: ShapedChunk): ShapedChunk {
-  const { bytes, ends, sent, unsent, all: _, routes, ...rest } = chunk.shaped;
+  const { bytes, ends, sent, dispositions, all: _, routes, ...rest } = chunk.shaped;
   const length = routes?.ends.at(-1) ?? ends.at(-1) ?? 0;
   const own = routes && { routes: { ...routes, ends: routes.ends.slice(), origins: routes.origins.slice() } };
   return {
@@ -123,7 +123,7 @@ function copyOf(chunk: ShapedChunk): ShapedChunk {
       ...rest,
       ends: ends.slice(),
       sent: sent.slice(),
-      unsent: unsent.slice(),
+      dispositions: dispositions.slice(),
       bytes: Buffer.from(bytes.subarray(0, length)),
       ...own,
     },

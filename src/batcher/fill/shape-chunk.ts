@@ -1,10 +1,10 @@
 /** Shapes a chunk of a block: the kernel writes its events to a scratch region, and the shaper turns them into the events to send. */
 import type { Block, Region } from '../../core/block.ts';
-import { type Shaped, type Shaper, UNSENT } from '../../core/shaping.ts';
+import { type Shaped, type Shaper, DISPOSITIONS } from '../../core/shaping.ts';
 import type { Kernel, Template } from '../../kernel/kernel.ts';
 import type { WrapResult } from '../../kernel/wrap-result.ts';
 import { endsFrom, eventEndAt, eventStarts, positionsOf } from '../block-events.ts';
-import { Fates } from '../fates.ts';
+import { ShapingOutcomes } from '../shaping-outcomes.ts';
 import { findCutObjects } from './cut-objects.ts';
 
 /** What `shapeChunk` works with. The scratch region may be shared by all: nothing in it is needed once the shaper has been called. */
@@ -87,20 +87,24 @@ export async function shapeChunk(
   };
 }
 
-/** How many are sent of the events `[from, to)`, and their fates; undefined where each is sent as one. */
-export function sumsOf(shaped: Shaped, from: number, to: number): { sent: number; fates: Fates | undefined } {
-  const { sent, unsent, all } = shaped;
+/** How many are sent of the events `[from, to)`, and their outcomes; undefined where each is sent as one. */
+export function sumsOf(
+  shaped: Shaped,
+  from: number,
+  to: number,
+): { sent: number; outcomes: ShapingOutcomes | undefined } {
+  const { sent, dispositions, all } = shaped;
   if (all && from === 0 && to === sent.length) {
-    const fates = new Fates(all.runs);
-    return { sent: all.sent, fates: fates.isPlain ? undefined : fates };
+    const outcomes = new ShapingOutcomes(all.runs);
+    return { sent: all.sent, outcomes: outcomes.isPlain ? undefined : outcomes };
   }
-  const fates = new Fates();
+  const outcomes = new ShapingOutcomes();
   let sum = 0;
   for (let event = from, first = from; event < to; first = event) {
     do event++;
-    while (event < to && sent[event] === sent[first] && unsent[event] === unsent[first]);
-    fates.add(event - first, sent[first]!, UNSENT[unsent[first]!]!);
+    while (event < to && sent[event] === sent[first] && dispositions[event] === dispositions[first]);
+    outcomes.add(event - first, sent[first]!, DISPOSITIONS[dispositions[first]!]!);
     sum += (event - first) * sent[first]!;
   }
-  return { sent: sum, fates: fates.isPlain ? undefined : fates };
+  return { sent: sum, outcomes: outcomes.isPlain ? undefined : outcomes };
 }

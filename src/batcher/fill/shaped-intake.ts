@@ -2,7 +2,7 @@
  * Shapes the events of a block and puts them into open batches, one chunk at a time. Other sources may fill the same batches while a
  * chunk waits for memory or for a script.
  */
-import { MAX_FATE_RUNS } from '../limits.ts';
+import { MAX_OUTCOME_RUNS } from '../limits.ts';
 import type { Block } from '../../core/block.ts';
 import type { Shaped, Shaper } from '../../core/shaping.ts';
 import type { Batch } from '../batch.ts';
@@ -72,7 +72,7 @@ async function placeChunk(target: ShapedTarget, intake: Intake, chunk: ShapedChu
       open.sum(batch, written);
       add(batch, to);
     }
-    const isHeavy = batch.withheld.bytes >= limits.maxBytes || (batch.fates?.runCount ?? 0) >= MAX_FATE_RUNS;
+    const isHeavy = batch.withheld.bytes >= limits.maxBytes || (batch.outcomes?.runCount ?? 0) >= MAX_OUTCOME_RUNS;
     if (isFull || isHeavy || batch.payload.bytes >= limits.maxBytes || batch.events >= limits.maxEvents)
       open.close(intake);
   } while (from < chunk.events);
@@ -91,12 +91,15 @@ function addEvents(
   const start = chunk.positionOf(from);
   const end = to === chunk.events ? chunk.end : chunk.positionOf(to);
   const written = startOf(shaped, to) - startOf(shaped, from);
-  const { sent, fates } = sumsOf(shaped, from, to);
+  const { sent, outcomes } = sumsOf(shaped, from, to);
   const withheld = shaped.withheld
     .filter(({ event }) => event >= from && event < to)
     .map((each) => ({ ...each, event: batch.accepted + each.event - from }));
   const digest = shapes.digestOf(block, start, end, shaper) + (shaped.isRepeatable ? '' : ONCE);
-  batch.extend(accounting, block, digest, start, end - start, to - from, written, firstEvent + from, { sent, fates });
+  batch.extend(accounting, block, digest, start, end - start, to - from, written, firstEvent + from, {
+    sent,
+    outcomes,
+  });
   if (withheld.length > 0) queue.budget.takeAnyway(batch.withheld.add(withheld));
 }
 

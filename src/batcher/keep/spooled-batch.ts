@@ -4,7 +4,7 @@ import type { SpoolEntry } from '../../state/spool/spool.ts';
 import type { StoredPart } from '../../state/database/stored-batch.ts';
 import { Batch } from '../batch.ts';
 import type { Accounts } from '../accounting.ts';
-import { Fates } from '../fates.ts';
+import { ShapingOutcomes } from '../shaping-outcomes.ts';
 import { isMadeOnce } from '../span.ts';
 
 /** The body of a batch that is out of memory. */
@@ -13,7 +13,7 @@ export const EMPTY = Buffer.alloc(0);
 /** `parts` are those still to be sent of a batch that was split. */
 export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHeader {
   const { key, owner, dataset, events, spans } = batch.toStored();
-  const { readAtMs, refusal, fates, withheld } = batch;
+  const { readAtMs, refusal, outcomes, withheld } = batch;
   const { bytes, encoding, form } = batch.payload;
   return {
     key,
@@ -27,7 +27,7 @@ export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHead
     ...(readAtMs === undefined ? {} : { readAtMs }),
     ...(parts ? { parts } : {}),
     ...(refusal === undefined ? {} : { refusal }),
-    ...(fates ? { fates: fates.toStored() } : {}),
+    ...(outcomes ? { fates: outcomes.toStored() } : {}),
     ...(withheld.events.length > 0 ? { withheld: withheld.events } : {}),
   };
 }
@@ -50,7 +50,7 @@ export function restoreSpooled(
   batch.readAtMs = header.readAtMs;
   batch.isCommitted = true;
   batch.refusal = header.refusal;
-  if (header.fates) batch.fates = new Fates(header.fates);
+  if (header.fates) batch.outcomes = new ShapingOutcomes(header.fates);
   batch.withheld.isAny = header.withheld !== undefined;
   batch.accepted = header.spans.reduce((sum, { events }) => sum + events, 0);
   for (const span of header.spans) {

@@ -18,7 +18,7 @@ import { probeAfterForbidden } from './forbidden.ts';
 import { Parked } from './parked.ts';
 import { Pauses, type Probe } from './pauses.ts';
 import { Refusals } from './refusals.ts';
-import { settleShipment, Shipment } from './shipment.ts';
+import { settleInFlight, InFlightBatch } from './in-flight-batch.ts';
 
 const DRAIN_CHECK_MS = 250;
 
@@ -45,7 +45,7 @@ interface Work {
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly queue: BatchQueue;
-  readonly #shipments = new WeakMap<Batch, Shipment>();
+  readonly #inFlight = new WeakMap<Batch, InFlightBatch>();
   readonly #pauses: Pauses;
   readonly parked: Parked;
   readonly dispatch: Dispatch;
@@ -73,7 +73,7 @@ export class Delivery {
 
   /** Takes a closed batch. One that was restored brings its key, and its parts where it was split. */
   enqueue(batch: Batch, parts?: readonly RequestPart[]): void {
-    if (parts) this.#shipments.set(batch, new Shipment(batch, parts));
+    if (parts) this.#inFlight.set(batch, new InFlightBatch(batch, parts));
     this.queue.note(batch, 'queue');
   }
 
@@ -94,8 +94,8 @@ export class Delivery {
 
   /** Settles a batch as dropped by policy; what of it was stored or kept as dead letters before counts as that. */
   drop(batch: Batch, why: Dropped = 'dropped'): void {
-    const shipment = this.#shipments.get(batch) ?? (batch.fates && new Shipment(batch));
-    if (shipment) settleShipment(shipment);
+    const inFlight = this.#inFlight.get(batch) ?? (batch.outcomes && new InFlightBatch(batch));
+    if (inFlight) settleInFlight(inFlight);
     else
       for (const span of batch.spans) span.accounting.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
     this.#leave(batch, why);
@@ -112,8 +112,8 @@ export class Delivery {
 
   /** The parts still to be sent of a batch that was split; undefined for one that is whole. */
   partsOf(batch: Batch): readonly RequestPart[] | undefined {
-    const shipment = this.#shipments.get(batch);
-    return shipment && !shipment.isWhole ? shipment.parts : undefined;
+    const inFlight = this.#inFlight.get(batch);
+    return inFlight && !inFlight.isWhole ? inFlight.parts : undefined;
   }
 
   /**
@@ -157,7 +157,7 @@ export class Delivery {
 
   #probeOf({ dataset, count }: Probe): Batch | undefined {
     const waiting = this.queue.in('waiting').filter((batch) => batch.dataset === dataset);
-    const isForbidden = waiting[0] && this.#shipments.get(waiting[0])?.forbiddenAtMs !== undefined;
+    const isForbidden = waiting[0] && this.#inFlight.get(waiting[0])?.forbiddenAtMs !== undefined;
     return isForbidden ? probeAfterForbidden(waiting, count) : waiting[0];
   }
 
@@ -187,13 +187,13 @@ export class Delivery {
     queue.note(batch, 'take');
     queue.budget.wake();
     if (await this.#deliver(batch)) return;
-    const shipment = this.#shipments.get(batch);
-    shipment?.release();
+    const inFlight = this.#inFlight.get(batch);
+    inFlight?.release();
     keeper.storeOf(batch).evict(batch);
-    if (!shipment?.wait) return queue.note(batch, 'give_back');
+    if (!inFlight?.wait) return queue.note(batch, 'give_back');
     batch.payload.leaveSlot(queue.budget, PARKED_BYTES);
-    shipment.hasWaited = true;
-    this.parked.add(batch, shipment.wait);
+    inFlight.hasWaited = true;
+    this.parked.add(batch, inFlight.wait);
   }
 
   /** Sends until the batch is settled; false when its dataset is paused or the agent stops first. */
@@ -204,17 +204,17 @@ export class Delivery {
     if (loaded !== 'loaded') return loaded === 'gone';
     await this.compress(batch);
     if (!(await keeper.commit(batch))) return false;
-    const shipment = this.#shipments.get(batch) ?? new Shipment(batch);
-    this.#shipments.set(batch, shipment);
-    shipment.wait = undefined;
-    if (batch.withheld.events.length > 0 && !(await this.#refusals.keepWithheld(shipment))) return false;
-    if (shipment.unkept && !(await this.#refusals.keepUnkept(shipment, shipment.unkept))) return false;
-    while (shipment.parts.length > 0 && batch.events > 0) {
+    const inFlight = this.#inFlight.get(batch) ?? new InFlightBatch(batch);
+    this.#inFlight.set(batch, inFlight);
+    inFlight.wait = undefined;
+    if (batch.withheld.events.length > 0 && !(await this.#refusals.keepWithheld(inFlight))) return false;
+    if (inFlight.unkept && !(await this.#refusals.keepUnkept(inFlight, inFlight.unkept))) return false;
+    while (inFlight.parts.length > 0 && batch.events > 0) {
       await this.dispatch.waitForTurn();
-      if (queue.halt.signal.aborted || shipment.restsAll(clock.monotonic())) return false;
-      if (!(await this.dispatch.send(shipment, shipment.parts[0]!))) return false;
+      if (queue.halt.signal.aborted || inFlight.restsAll(clock.monotonic())) return false;
+      if (!(await this.dispatch.send(inFlight, inFlight.parts[0]!))) return false;
     }
-    settleShipment(shipment);
+    settleInFlight(inFlight);
     this.#leave(batch);
     if (batch.events === 0) return true;
     histograms.batchEvents.observe(sink.id, batch.events);
@@ -232,14 +232,14 @@ export class Delivery {
   async compress(batch: Batch): Promise<void> {
     const { payload, events } = batch;
     const isEncoded = payload.form !== undefined && this.#options.sink.encoderOf?.(payload.form) !== undefined;
-    if (!isEncoded && events > 0 && !this.#shipments.has(batch))
+    if (!isEncoded && events > 0 && !this.#inFlight.has(batch))
       await payload.compress(this.dispatch.encoding.preferred);
   }
 
   /** Releases a settled batch. */
   #leave(batch: Batch, dropped?: Dropped): void {
     this.queue.note(batch, dropped ? 'drop' : 'settle');
-    if (this.#shipments.get(batch)?.hasWaited) this.parked.noteSettled(batch);
+    if (this.#inFlight.get(batch)?.hasWaited) this.parked.noteSettled(batch);
     this.#options.keeper.storeOf(batch).settle(batch, dropped);
     batch.release(this.queue.budget);
     batch.whenSettled?.();

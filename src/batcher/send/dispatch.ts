@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { MAX_RETRY_AFTER_MS } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
-import type { Encoding, Outcome, Parcel, SendResult, Sink, Stored } from '../../core/sink.ts';
+import type { Encoding, Outcome, SinkRequest, SendResult, Sink, Stored } from '../../core/sink.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { type EncodingChoice, type RequestPart, saysNothingStored } from '../../core/requests.ts';
 import { nextBackoffMs } from '../../core/time/backoff.ts';
@@ -16,9 +16,9 @@ import { Forbidden, type TokenState } from './forbidden.ts';
 import type { BatchQueue } from '../queue.ts';
 import type { Keeper } from '../store.ts';
 import type { Pauses } from './pauses.ts';
-import { finishPart } from './shipment.ts';
+import { finishPart } from './in-flight-batch.ts';
 import type { Refusals } from './refusals.ts';
-import type { Shipment } from './shipment.ts';
+import type { InFlightBatch } from './in-flight-batch.ts';
 
 /** Bad answers in a row after which the dataset pauses, so that a broken service does not get endless duplicates. */
 const BAD_ANSWERS_BEFORE_PAUSE = 5;
@@ -89,26 +89,26 @@ export class Dispatch {
   }
 
   /** Sends one part once, unless it is refused, and acts on the answer. False when the batch has to wait for a probe or a restart. */
-  async send(shipment: Shipment, part: RequestPart): Promise<boolean> {
+  async send(inFlight: InFlightBatch, part: RequestPart): Promise<boolean> {
     const { clock, queue, sink, refusals } = this.#options;
     const { budget } = queue;
-    const { refusal, payload } = shipment.batch;
+    const { refusal, payload } = inFlight.batch;
     if (refusal !== undefined)
-      return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
-    const parcel = await shipment.parcelOf(
+      return refusals.refuse(inFlight, part, { reason: 'too_large', detail: refusal, status: 0 });
+    const request = await inFlight.requestOf(
       part,
-      this.encoding.next(shipment.tries, part),
+      this.encoding.next(inFlight.tries, part),
       payload.form && sink.encoderOf?.(payload.form),
     );
-    shipment.batch.attempts += 1;
-    shipment.firstSentMs ??= clock.monotonic();
+    inFlight.batch.attempts += 1;
+    inFlight.firstSentMs ??= clock.monotonic();
     // A part or a re-encoded body takes extra memory while it is in flight.
-    const ownBytes = parcel.body === shipment.batch.payload.body ? 0 : parcel.body.length + shipment.decodedBytes;
+    const ownBytes = request.body === inFlight.batch.payload.body ? 0 : request.body.length + inFlight.decodedBytes;
     budget.takeAnyway(ownBytes);
     let sent: SendResult;
     this.underWay += 1;
     try {
-      sent = await this.#request(parcel);
+      sent = await this.#request(request);
     } catch (error) {
       if (queue.halt.signal.aborted) return false;
       throw error;
@@ -119,37 +119,37 @@ export class Dispatch {
     const isUnstored = saysNothingStored(sent.outcome);
     // It may repeat the answer to an earlier request in another encoding.
     const isRepeated =
-      isUnstored && parcel.key === part.key && this.encoding.setting === 'auto' && shipment.mayBeStored.has(part.key);
-    const meant = isRepeated ? undefined : this.encoding.judge(shipment.tries, part, parcel.encoding, sent);
-    if (meant) return this.#act(shipment, part, meant, parcel.encoding);
+      isUnstored && request.key === part.key && this.encoding.setting === 'auto' && inFlight.mayBeStored.has(part.key);
+    const meant = isRepeated ? undefined : this.encoding.judge(inFlight.tries, part, request.encoding, sent);
+    if (meant) return this.#act(inFlight, part, meant, request.encoding);
     this.failedAtMs = clock.monotonic();
-    shipment.batch.attempts -= 1;
-    if (isUnstored) shipment.tries.renewKey(part);
-    else if (sent.outcome.kind === 'retry') shipment.mayBeStored.add(part.key);
+    inFlight.batch.attempts -= 1;
+    if (isUnstored) inFlight.tries.renewKey(part);
+    else if (sent.outcome.kind === 'retry') inFlight.mayBeStored.add(part.key);
     return true;
   }
 
-  async #request(parcel: Parcel): Promise<SendResult> {
+  async #request(request: SinkRequest): Promise<SendResult> {
     const { clock, sink, queue, stats, histograms } = this.#options;
-    const sent = await sink.send(parcel, queue.halt.signal);
+    const sent = await sink.send(request, queue.halt.signal);
     if (sent.unsent === 'unsigned') return sent;
     const isStored = sent.outcome.kind === 'delivered' || sent.outcome.kind === 'partial';
     const status = String(sent.status ?? (isStored ? 'stored' : 0)).replace(/^0$/, 'none');
     addTo(stats.requests, status, 1);
     stats.lastAnswer = { status, atMs: clock.now() };
-    if (sent.unsent === undefined) stats.sentBytes += parcel.body.length;
+    if (sent.unsent === undefined) stats.sentBytes += request.body.length;
     // How soon a connection was refused says nothing of how long requests take.
     if (status !== 'none') histograms.requestSeconds.observe(sink.id, sent.elapsedMs / 1000);
     return sent;
   }
 
   /** The request of `check --online`: without events, so that it stores nothing. A service that only objects to that accepted the token. */
-  async askToken({ batch }: Shipment): Promise<TokenState> {
+  async askToken({ batch }: InFlightBatch): Promise<TokenState> {
     const { sink, queue } = this.#options;
     const { form } = batch.payload;
     const nothing = Buffer.alloc(0);
     const body = (form && sink.encoderOf?.(form))?.(nothing) ?? nothing;
-    const parcel = {
+    const request = {
       key: `check-${randomUUID()}`,
       dataset: batch.dataset,
       events: 0,
@@ -158,7 +158,7 @@ export class Dispatch {
       form,
     } as const;
     try {
-      const { status, outcome } = await this.#request(parcel);
+      const { status, outcome } = await this.#request(request);
       if (outcome.kind === 'pause') return 'refused';
       return outcome.kind === 'retry' && status !== 200 ? 'unknown' : 'works';
     } catch (error) {
@@ -167,47 +167,47 @@ export class Dispatch {
     }
   }
 
-  async #act(shipment: Shipment, part: RequestPart, sent: SendResult, encoding: Encoding): Promise<boolean> {
+  async #act(inFlight: InFlightBatch, part: RequestPart, sent: SendResult, encoding: Encoding): Promise<boolean> {
     const { outcome, status = 0, elapsedMs } = sent;
     const { clock, keeper, pauses, refusals, stats } = this.#options;
-    const { batch } = shipment;
+    const { batch } = inFlight;
     const isStored = outcome.kind === 'delivered' || outcome.kind === 'partial';
     if (isStored) {
       this.storedAtMs = clock.monotonic();
       stats.lastStoredMs = clock.now();
       this.lastFailure = undefined;
-      const isFirst = !shipment.mayBeStored.has(part.key);
-      if (!saysNothingStored(outcome)) this.encoding.noteStored(shipment.tries, part, encoding, isFirst);
+      const isFirst = !inFlight.mayBeStored.has(part.key);
+      if (!saysNothingStored(outcome)) this.encoding.noteStored(inFlight.tries, part, encoding, isFirst);
     } else this.failedAtMs = clock.monotonic();
     if (outcome.kind === 'retry') {
-      if (sent.unsent === undefined && MAY_HIDE_A_STORE.has(outcome.reason)) shipment.mayBeStored.add(part.key);
-      return this.#retry(shipment, part, outcome, sent);
+      if (sent.unsent === undefined && MAY_HIDE_A_STORE.has(outcome.reason)) inFlight.mayBeStored.add(part.key);
+      return this.#retry(inFlight, part, outcome, sent);
     }
     this.#badAnswers.delete(batch.dataset);
     switch (outcome.kind) {
       case 'delivered':
         this.concurrency.noteSuccess(elapsedMs);
         this.#noteStored(batch, outcome);
-        return finishPart(keeper, shipment, 'stored');
+        return finishPart(keeper, inFlight, 'stored');
       case 'partial':
         addTo(stats.failed, batch.dataset, outcome.failed);
         this.#noteStored(batch, outcome);
-        return refusals.settlePartly(shipment, part, outcome, status);
+        return refusals.settlePartly(inFlight, part, outcome, status);
       case 'pause':
         // The time until someone fixes it does not count towards `max_elapsed`.
-        shipment.firstSentMs = undefined;
+        inFlight.firstSentMs = undefined;
         this.#outageSince.delete(batch.dataset);
-        if (status === 403) return this.#forbidden.handle(shipment, part, outcome);
+        if (status === 403) return this.#forbidden.handle(inFlight, part, outcome);
         pauses.begin(batch.dataset, outcome);
         return false;
       case 'halve':
       case 'bisect':
-        return refusals.cut(shipment, part, outcome.kind, outcome.detail, status);
+        return refusals.cut(inFlight, part, outcome.kind, outcome.detail, status);
     }
   }
 
   async #retry(
-    shipment: Shipment,
+    inFlight: InFlightBatch,
     part: RequestPart,
     outcome: Extract<Outcome, { kind: 'retry' }>,
     { status = 0, mayBeStored = false }: SendResult,
@@ -215,14 +215,14 @@ export class Dispatch {
     const { clock, queue, log, sink, pauses, stats, refusals } = this.#options;
     const { retry } = queue.settings;
     const { signal } = queue.halt;
-    const { batch } = shipment;
+    const { batch } = inFlight;
     const { reason, detail, fix: remedy } = outcome;
     this.lastFailure = { text: `${reason}: ${detail}`, fix: remedy };
     addTo(stats.retries, reason, 1);
     if (!this.#outageSince.has(batch.dataset)) this.#outageSince.set(batch.dataset, clock.monotonic());
     const badAnswers = reason === 'bad_answer' ? (this.#badAnswers.get(batch.dataset) ?? 0) + 1 : 0;
     this.#badAnswers.set(batch.dataset, badAnswers);
-    const isExpired = clock.monotonic() - (shipment.firstSentMs ?? 0) > retry.maxElapsedMs;
+    const isExpired = clock.monotonic() - (inFlight.firstSentMs ?? 0) > retry.maxElapsedMs;
     if (badAnswers >= BAD_ANSWERS_BEFORE_PAUSE && !isExpired) {
       const fix = "check that the url is the service's own and that no proxy answers in its place";
       this.#outageSince.delete(batch.dataset);
@@ -230,7 +230,7 @@ export class Dispatch {
       return false;
     }
     if (reason === 'rate_limited' || reason === 'timeout' || status === 503) this.concurrency.noteOverload();
-    if (isExpired) return refusals.refuse(shipment, part, { reason: 'expired', detail, status });
+    if (isExpired) return refusals.refuse(inFlight, part, { reason: 'expired', detail, status });
     const backoffMs = nextBackoffMs(retry, batch.attempts, () => this.#options.random());
     // Back off even when the service asks for no wait, or for one that is already over.
     const waitMs = Math.max(backoffMs, Math.min(outcome.afterMs ?? 0, MAX_RETRY_AFTER_MS));

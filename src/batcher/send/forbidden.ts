@@ -14,7 +14,7 @@ import type { BatchQueue, Pause } from '../queue.ts';
 import type { Keeper } from '../store.ts';
 import type { Pauses } from './pauses.ts';
 import type { Refusals } from './refusals.ts';
-import type { Shipment } from './shipment.ts';
+import type { InFlightBatch } from './in-flight-batch.ts';
 
 /** What a request without events tells of the token. */
 export type TokenState = 'works' | 'refused' | 'unknown';
@@ -24,7 +24,7 @@ interface AskedService {
   /** Monotonic milliseconds of the last request of a dataset that stored something. */
   readonly storedByDatasetMs: ReadonlyMap<string, number>;
   /** Sends a request without events. */
-  askToken(shipment: Shipment): Promise<TokenState>;
+  askToken(inFlight: InFlightBatch): Promise<TokenState>;
 }
 
 export interface ForbiddenOptions {
@@ -59,69 +59,73 @@ export class Forbidden {
   }
 
   /** Acts on a 403 for the first part. False where the batch has to wait. */
-  async handle(shipment: Shipment, part: RequestPart, outcome: Extract<Outcome, { kind: 'pause' }>): Promise<boolean> {
+  async handle(
+    inFlight: InFlightBatch,
+    part: RequestPart,
+    outcome: Extract<Outcome, { kind: 'pause' }>,
+  ): Promise<boolean> {
     const { clock, queue, refusals, service, pauses } = this.#options;
     const now = clock.monotonic();
-    shipment.forbiddenAtMs ??= now;
+    inFlight.forbiddenAtMs ??= now;
     // Its key alone tells the service that it has these events; the keys of its halves would store them again.
-    if (part.count > 1 && shipment.mayBeStored.has(part.key) && now - shipment.forbiddenAtMs < FORBIDDEN_APART_MS)
-      return this.#pause(shipment, outcome);
-    const storedAtMs = service.storedByDatasetMs.get(shipment.batch.dataset);
-    const isContent = shipment.isPartlyDone || (storedAtMs ?? -Infinity) > shipment.forbiddenAtMs;
-    if (!isContent && storedAtMs !== undefined && (await this.#isLastOfDataset(shipment)))
-      pauses.end(shipment.batch.dataset);
+    if (part.count > 1 && inFlight.mayBeStored.has(part.key) && now - inFlight.forbiddenAtMs < FORBIDDEN_APART_MS)
+      return this.#pause(inFlight, outcome);
+    const storedAtMs = service.storedByDatasetMs.get(inFlight.batch.dataset);
+    const isContent = inFlight.isPartlyDone || (storedAtMs ?? -Infinity) > inFlight.forbiddenAtMs;
+    if (!isContent && storedAtMs !== undefined && (await this.#isLastOfDataset(inFlight)))
+      pauses.end(inFlight.batch.dataset);
     else if (!isContent) {
       // Beyond the bound only the smallest part is cut, so that a refused token makes no dust of a batch.
-      const isCut = shipment.parts.length < MAX_BLIND_PARTS || shipment.parts.every(({ count }) => count >= part.count);
-      if (part.count === 1 || !isCut) shipment.defer();
-      else if (!(await this.#split(shipment))) return false;
-      return this.#pause(shipment, { ...outcome, ...(storedAtMs === undefined ? {} : { fix: CONTENT_OR_TOKEN }) });
+      const isCut = inFlight.parts.length < MAX_BLIND_PARTS || inFlight.parts.every(({ count }) => count >= part.count);
+      if (part.count === 1 || !isCut) inFlight.defer();
+      else if (!(await this.#split(inFlight))) return false;
+      return this.#pause(inFlight, { ...outcome, ...(storedAtMs === undefined ? {} : { fix: CONTENT_OR_TOKEN }) });
     }
-    if (part.count > 1 && !shipment.isSpent) return this.#split(shipment);
+    if (part.count > 1 && !inFlight.isSpent) return this.#split(inFlight);
     if (part.count > 1) {
-      shipment.defer(now + FORBIDDEN_APART_MS);
+      inFlight.defer(now + FORBIDDEN_APART_MS);
       return true;
     }
-    const sinceMs = shipment.restsSinceMs(part) ?? -Infinity;
+    const sinceMs = inFlight.restsSinceMs(part) ?? -Infinity;
     if (sinceMs === -Infinity) {
-      this.#noteSuspect(shipment, outcome.detail);
-      shipment.defer(now + FORBIDDEN_APART_MS, now);
+      this.#noteSuspect(inFlight, outcome.detail);
+      inFlight.defer(now + FORBIDDEN_APART_MS, now);
       return true;
     }
     if (now - sinceMs < FORBIDDEN_APART_MS) {
-      shipment.defer(sinceMs + FORBIDDEN_APART_MS, sinceMs);
+      inFlight.defer(sinceMs + FORBIDDEN_APART_MS, sinceMs);
       return true;
     }
-    const token = await service.askToken(shipment);
+    const token = await service.askToken(inFlight);
     if (token === 'works') {
       const detail = `${outcome.detail} (refused alone, twice, while the token was accepted)`;
-      return refusals.refuse(shipment, part, { reason: 'rejected', detail, status: 403 });
+      return refusals.refuse(inFlight, part, { reason: 'rejected', detail, status: 403 });
     }
-    shipment.defer(now + queue.settings.retry.maxBackoffMs, sinceMs);
-    return token === 'unknown' || this.#pause(shipment, outcome);
+    inFlight.defer(now + queue.settings.retry.maxBackoffMs, sinceMs);
+    return token === 'unknown' || this.#pause(inFlight, outcome);
   }
 
   /** One event is all that the dataset has: no neighbour can be stored, so that the token alone is asked about. */
-  async #isLastOfDataset(shipment: Shipment): Promise<boolean> {
-    const isOne = shipment.parts.length === 1 && shipment.parts[0]!.count === 1;
-    const { dataset } = shipment.batch;
+  async #isLastOfDataset(inFlight: InFlightBatch): Promise<boolean> {
+    const isOne = inFlight.parts.length === 1 && inFlight.parts[0]!.count === 1;
+    const { dataset } = inFlight.batch;
     const others = this.#options.queue
       .in('waiting', 'in_flight')
-      .filter((batch) => batch !== shipment.batch && batch.dataset === dataset);
-    return isOne && others.length === 0 && (await this.#options.service.askToken(shipment)) === 'works';
+      .filter((batch) => batch !== inFlight.batch && batch.dataset === dataset);
+    return isOne && others.length === 0 && (await this.#options.service.askToken(inFlight)) === 'works';
   }
 
-  #split(shipment: Shipment): Promise<boolean> {
-    shipment.split('forbidden');
-    return this.#options.keeper.saveParts(shipment.batch, shipment.parts);
+  #split(inFlight: InFlightBatch): Promise<boolean> {
+    inFlight.split('forbidden');
+    return this.#options.keeper.saveParts(inFlight.batch, inFlight.parts);
   }
 
-  #pause({ batch }: Shipment, pause: Pause): false {
+  #pause({ batch }: InFlightBatch, pause: Pause): false {
     this.#options.pauses.begin(batch.dataset, pause);
     return false;
   }
 
-  #noteSuspect({ batch }: Shipment, answer: string): void {
+  #noteSuspect({ batch }: InFlightBatch, answer: string): void {
     const { log, sink } = this.#options;
     log.warn(
       { sink, dataset: batch.dataset, answer },

@@ -1,7 +1,7 @@
 /**
  * Splits what the service does not take whole: halves a part that is too large (413), bisects one with an event at fault, and keeps the events at fault as dead letters.
  * A batch is not settled before its refused events are dead letters, and a split is on disk before its first part is sent. Each step resolves with false when the
- * agent stops first, or where the dead letters take nothing now (`Shipment.wait`).
+ * agent stops first, or where the dead letters take nothing now (`InFlightBatch.wait`).
  */
 import type { Log } from '../../core/log.ts';
 import type { DeadLetter, Outcome } from '../../core/sink.ts';
@@ -13,7 +13,7 @@ import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { BatchQueue } from '../queue.ts';
 import type { Keeper } from '../store.ts';
 import { locateFailures } from '../events.ts';
-import { finishPart, lettersOf, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
+import { finishPart, lettersOf, type Refusal, type InFlightBatch, withheldLetters } from './in-flight-batch.ts';
 
 type Fate = 'kept' | 'dropped';
 
@@ -36,59 +36,63 @@ export class Refusals {
 
   /** The part, which is the first, is too large (`halve`), or something in it is refused (`bisect`). */
   cut(
-    shipment: Shipment,
+    inFlight: InFlightBatch,
     part: RequestPart,
     kind: 'halve' | 'bisect',
     detail: string,
     status: number,
   ): Promise<boolean> {
-    const reason = shipment.cut(kind);
-    if (reason === undefined) return this.#options.keeper.saveParts(shipment.batch, shipment.parts);
-    return this.refuse(shipment, part, { reason, detail, status });
+    const reason = inFlight.cut(kind);
+    if (reason === undefined) return this.#options.keeper.saveParts(inFlight.batch, inFlight.parts);
+    return this.refuse(inFlight, part, { reason, detail, status });
   }
 
   /** The rest of a partly stored part is delivered when the service named exactly the failed events; else halves find them. */
   settlePartly(
-    shipment: Shipment,
+    inFlight: InFlightBatch,
     part: RequestPart,
     outcome: Extract<Outcome, { kind: 'partial' }>,
     status: number,
   ): Promise<boolean> {
     const { failures, failed, detail } = outcome;
-    const found = locateFailures(shipment.plainOf(part), failures, failed);
-    if (!found && failed < part.count) return this.cut(shipment, part, 'bisect', detail, status);
+    const found = locateFailures(inFlight.plainOf(part), failures, failed);
+    if (!found && failed < part.count) return this.cut(inFlight, part, 'bisect', detail, status);
     const nameOf = (index: number): string => failures[index]?.error ?? failures[0]?.error ?? detail;
     const all = found ?? Array.from({ length: part.count }, (_, index): [number, string] => [index, nameOf(index)]);
     const refusals = [...all].map(([index, error]): [number, Refusal] => [
       part.first + index,
       { reason: 'rejected', detail: error, status, key: part.key },
     ]);
-    return this.#deadLetter(shipment, part, new Map(refusals));
+    return this.#deadLetter(inFlight, part, new Map(refusals));
   }
 
   /** Every event of the part is refused. */
-  refuse(shipment: Shipment, part: RequestPart, refusal: Omit<Refusal, 'key'>): Promise<boolean> {
+  refuse(inFlight: InFlightBatch, part: RequestPart, refusal: Omit<Refusal, 'key'>): Promise<boolean> {
     const all = Array.from({ length: part.count }, (_, index): [number, Refusal] => [
       part.first + index,
       { ...refusal, key: part.key },
     ]);
-    return this.#deadLetter(shipment, part, new Map(all));
+    return this.#deadLetter(inFlight, part, new Map(all));
   }
 
   /** Tries again to keep what could not be kept before. */
-  keepUnkept(shipment: Shipment, unkept: ReadonlyMap<number, Refusal>): Promise<boolean> {
-    return this.#deadLetter(shipment, shipment.parts[0]!, unkept);
+  keepUnkept(inFlight: InFlightBatch, unkept: ReadonlyMap<number, Refusal>): Promise<boolean> {
+    return this.#deadLetter(inFlight, inFlight.parts[0]!, unkept);
   }
 
   /** Keeps the refused events of the part as dead letters; false where the batch has to wait for that. */
-  async #deadLetter(shipment: Shipment, part: RequestPart, refusals: ReadonlyMap<number, Refusal>): Promise<boolean> {
+  async #deadLetter(
+    inFlight: InFlightBatch,
+    part: RequestPart,
+    refusals: ReadonlyMap<number, Refusal>,
+  ): Promise<boolean> {
     const { log, sink, stats } = this.#options;
-    const fate = await this.#keep(shipment, part.key, lettersOf(shipment, refusals));
-    shipment.unkept = fate ? undefined : refusals;
+    const fate = await this.#keep(inFlight, part.key, lettersOf(inFlight, refusals));
+    inFlight.unkept = fate ? undefined : refusals;
     if (!fate) return false;
-    const { isReplay } = shipment.batch;
+    const { isReplay } = inFlight.batch;
     for (const [index, refusal] of refusals) {
-      shipment.refused.set(index, { ...refusal, fate });
+      inFlight.refused.set(index, { ...refusal, fate });
       if (fate === 'kept' && !isReplay) addTo(stats.deadLetters, refusal.reason, 1);
     }
     const [first] = refusals.values();
@@ -99,26 +103,26 @@ export class Refusals {
     log.warn(
       {
         sink,
-        dataset: shipment.batch.dataset,
+        dataset: inFlight.batch.dataset,
         events: refusals.size,
         reason: first?.reason,
         answer: first?.detail,
       },
       `${isReplay ? 'dead letters were refused again' : 'events were refused'} and ${end}`,
     );
-    return finishPart(this.#options.keeper, shipment, 'refused');
+    return finishPart(this.#options.keeper, inFlight, 'refused');
   }
 
   /**
    * Keeps the events that a transform failed on as dead letters, once for each process that has the batch; the same name replaces
    * those of an earlier one. False where the batch has to wait for that.
    */
-  async keepWithheld(shipment: Shipment): Promise<boolean> {
+  async keepWithheld(inFlight: InFlightBatch): Promise<boolean> {
     const { log, sink, stats } = this.#options;
-    const { batch } = shipment;
+    const { batch } = inFlight;
     if (batch.withheld.fate === 'dead_lettered') return true;
-    const letters = withheldLetters(shipment);
-    const fate = await this.#keep(shipment, `${batch.key}-transform`, letters);
+    const letters = withheldLetters(inFlight);
+    const fate = await this.#keep(inFlight, `${batch.key}-transform`, letters);
     if (!fate) return false;
     batch.withheld.fate = fate === 'kept' ? 'dead_lettered' : 'dropped';
     if (fate === 'kept') addTo(stats.deadLetters, 'transform_failed', letters.length);
@@ -129,8 +133,8 @@ export class Refusals {
     return true;
   }
 
-  /** The fate of the dead letters; undefined where they cannot be kept now, and `shipment.wait` says why. */
-  async #keep(shipment: Shipment, name: string, letters: readonly DeadLetter[]): Promise<Fate | undefined> {
+  /** The fate of the dead letters; undefined where they cannot be kept now, and `inFlight.wait` says why. */
+  async #keep(inFlight: InFlightBatch, name: string, letters: readonly DeadLetter[]): Promise<Fate | undefined> {
     const { clock, queue, keeper } = this.#options;
     try {
       return await keeper.letters.keep(name, letters);
@@ -142,7 +146,7 @@ export class Refusals {
         reason: messageOf(error),
         fix,
       };
-      shipment.wait = { untilMs: clock.monotonic() + queue.settings.retry.maxBackoffMs, unkept };
+      inFlight.wait = { untilMs: clock.monotonic() + queue.settings.retry.maxBackoffMs, unkept };
       return undefined;
     }
   }

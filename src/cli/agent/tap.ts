@@ -6,7 +6,7 @@ import { UsageError } from '../../core/errors.ts';
 import { flush, write } from '../client/output/print.ts';
 import { say } from '../output/say.ts';
 import { configOf } from './config-arguments.ts';
-import { datasetsMember, eventChange, fates } from '../preview/preview-output.ts';
+import { datasetsMember, eventChange, outcomeLines } from '../preview/preview-output.ts';
 import { askRunning } from './ask-running.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 
@@ -41,7 +41,10 @@ function toJsonLine({ source, before, events, datasets, refusals }: TappedEvent)
 }
 
 function toText({ source, before, events, datasets, refusals }: TappedEvent): string {
-  return [printable(source), ...eventChange(before, events, datasets), ...fates(events, refusals, false), ''].join(
-    '\n',
-  );
+  return [
+    printable(source),
+    ...eventChange(before, events, datasets),
+    ...outcomeLines(events, refusals, false),
+    '',
+  ].join('\n');
 }

@@ -29,12 +29,16 @@ export function datasetsMember(datasets: readonly string[] | undefined): string 
 /** The input line, and below it what becomes of it. */
 export function toText({ text, sent, datasets, refusals, isDropped }: PreviewedEvent): string {
   const events = routed(sent, datasets).map((event) => `  ${paint('green', '→')} ${printable(event)}`);
-  return lines([...inputLines(text), ...events, ...fates(sent, refusals, isDropped)]);
+  return lines([...inputLines(text), ...events, ...outcomeLines(sent, refusals, isDropped)]);
 }
 
 /** The input line, and below it the event before and after its transforms, or once where they are alike. */
 export function toDiff({ text, sent, datasets, before, refusals, isDropped }: PreviewedEvent): string {
-  return lines([...inputLines(text), ...eventChange(before, sent, datasets), ...fates(sent, refusals, isDropped)]);
+  return lines([
+    ...inputLines(text),
+    ...eventChange(before, sent, datasets),
+    ...outcomeLines(sent, refusals, isDropped),
+  ]);
 }
 
 /** An event before and after its transforms. */
@@ -61,7 +65,7 @@ function inputLines(text: string): string[] {
 }
 
 /** What became of an event that is not sent. */
-export function fates(sent: readonly string[], refusals: readonly string[], isDropped: boolean): string[] {
+export function outcomeLines(sent: readonly string[], refusals: readonly string[], isDropped: boolean): string[] {
   if (refusals.length > 0) return refusals.map((reason) => `  ${paint('red', '✗')} dead letter: ${printable(reason)}`);
   if (isDropped) return [`  ${paint('red', '✗')} dropped: its transform failed`];
   return sent.length === 0 ? [`  ${paint('yellow', '·')} filtered`] : [];

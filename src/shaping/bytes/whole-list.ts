@@ -9,12 +9,12 @@ export class WholeList implements EventList {
   #numbers = new Uint32Array(0);
   #kinds = new Uint8Array(0);
   count = 0;
-  byEvent: EventTables = { ends: this.#numbers, sent: this.#numbers, unsent: this.#kinds };
+  byEvent: EventTables = { ends: this.#numbers, sent: this.#numbers, dispositions: this.#kinds };
   all: AllSent = { sent: 0, runs: this.#numbers };
   #sparse: Pick<EventList, 'ends' | 'origins' | 'subs'> | undefined;
 
   /** Copies a run's tables and bytes, which the next overwrites, be it another stage's. */
-  take({ events, written, bytes, ends, sent, unsent, runs }: TransformRun): this {
+  take({ events, written, bytes, ends, sent, dispositions, runs }: TransformRun): this {
     this.#writer.clear();
     this.#writer.copy(bytes, 0, bytes.length);
     const length = 2 * events + runs.length;
@@ -23,12 +23,12 @@ export class WholeList implements EventList {
     this.#numbers.set(ends);
     this.#numbers.set(sent, events);
     this.#numbers.set(runs, 2 * events);
-    this.#kinds.set(unsent);
+    this.#kinds.set(dispositions);
     this.count = written;
     this.byEvent = {
       ends: this.#numbers.subarray(0, events),
       sent: this.#numbers.subarray(events, 2 * events),
-      unsent: this.#kinds.subarray(0, events),
+      dispositions: this.#kinds.subarray(0, events),
     };
     this.all = { sent: written, runs: this.#numbers.subarray(2 * events, length) };
     this.#sparse = undefined;

@@ -19,7 +19,7 @@ export interface EventList {
 }
 
 /** As in `Shaped`. */
-export type EventTables = Pick<Shaped, 'ends' | 'sent' | 'unsent'>;
+export type EventTables = Pick<Shaped, 'ends' | 'sent' | 'dispositions'>;
 
 export interface StageContext {
   readonly source: string;

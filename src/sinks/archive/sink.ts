@@ -9,7 +9,7 @@ import { DATASET_NAME } from '../../config/fields/kinds-special.ts';
 import type { SinkConfig } from '../../config/model.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { Encoding, Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
+import type { Encoding, Outcome, SinkRequest, SendResult, Sink } from '../../core/sink.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { deleteHidden, findHours, hideHour } from './hours.ts';
 import { MAX_AHEAD_MS } from './reading/limits.ts';
@@ -40,15 +40,15 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
   /** Those that are hidden, and not yet deleted and noted. */
   let leaving: RemovedHour[] = [];
 
-  async function store(parcel: Parcel, signal: AbortSignal): Promise<Outcome> {
-    const { dataset, key, events, readAtMs } = parcel;
+  async function store(request: SinkRequest, signal: AbortSignal): Promise<Outcome> {
+    const { dataset, key, events, readAtMs } = request;
     if (!DATASET_NAME.test(dataset) || !KEY.test(key))
       return { kind: 'bisect', detail: 'the dataset or key cannot be the name of a file' };
     signal.throwIfAborted();
     try {
       hours ??= await findHours(path);
       const folder = hourPath(dataset, readAtMs ?? clock.now());
-      const { body, encoding } = await compressed(config, parcel);
+      const { body, encoding } = await compressed(config, request);
       await makeRoom(hours, folder, body.length);
       // A process before may have made them, and been killed.
       if (!begun.has(folder))
@@ -104,9 +104,9 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
 
   return {
     id,
-    async send(parcel, signal): Promise<SendResult> {
+    async send(request, signal): Promise<SendResult> {
       const startedAt = clock.monotonic();
-      const turn = (turns.get(path) ?? Promise.resolve()).then(() => store(parcel, signal));
+      const turn = (turns.get(path) ?? Promise.resolve()).then(() => store(request, signal));
       const ended = turn.catch(() => {});
       turns.set(path, ended);
       const outcome = await turn;
@@ -128,7 +128,7 @@ const COMPRESS = {
 /** The batcher leaves a body as it is that compression makes no smaller; every file has the form that was asked for all the same. */
 async function compressed(
   { compression }: ArchiveConfig,
-  { body, encoding }: Parcel,
+  { body, encoding }: SinkRequest,
 ): Promise<{ body: Uint8Array; encoding: Encoding }> {
   if (encoding !== 'identity' || (compression !== 'zstd' && compression !== 'gzip')) return { body, encoding };
   return { body: await COMPRESS[compression](body), encoding: compression };

@@ -43,8 +43,8 @@ async function askService(config: IngestSinkConfig, dataset: string): Promise<Ou
   try {
     const nothing = Buffer.alloc(0);
     const body = ingestForms.encoderOf(config)?.(nothing) ?? nothing;
-    const parcel = { key: `check-${randomUUID()}`, dataset, events: 0, body, encoding: 'identity' } as const;
-    return (await sink.send(parcel, new AbortController().signal)).outcome;
+    const request = { key: `check-${randomUUID()}`, dataset, events: 0, body, encoding: 'identity' } as const;
+    return (await sink.send(request, new AbortController().signal)).outcome;
   } finally {
     await sink.close();
   }

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { hideSecretsIn, secretsInAddress } from '../../core/text/hide-secrets.ts';
 import { type Log, silentLog } from '../../core/log.ts';
-import type { Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
+import type { Outcome, SinkRequest, SendResult, Sink } from '../../core/sink.ts';
 import { version } from '../../core/version.ts';
 import { classify } from '../../client/classify.ts';
 import { DatasetCreator } from './create-dataset.ts';
@@ -43,7 +43,7 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
 
   /** Of all tokens of late: an answer may be about one that was replaced meanwhile. */
   const secrets = (): string[] => [...(token?.known ?? []), ...secretsInAddress(proxy), ...secretsInAddress(apiProxy)];
-  const sendOnce = async (parcel: Parcel, signal: AbortSignal): Promise<SendResult> => {
+  const sendOnce = async (request: SinkRequest, signal: AbortSignal): Promise<SendResult> => {
     const started = clock.monotonic();
     let secret: string | undefined;
     try {
@@ -51,16 +51,16 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
     } catch (error) {
       return { outcome: unreadable(error), status: 0, elapsedMs: 0, unsent: 'unsigned' };
     }
-    const form = (parcel.form ?? config) as IngestForm;
-    const all = { ...headers, ...parcelHeaders(config, parcel, form), ...authorization(secret) };
-    const request = { path: path(parcel.dataset, form), headers: all, body: parcel.body };
-    const { answer, started: isSent, mayBeStored } = await transport.post(request, signal);
+    const form = (request.form ?? config) as IngestForm;
+    const all = { ...headers, ...requestHeaders(config, request, form), ...authorization(secret) };
+    const sent = { path: path(request.dataset, form), headers: all, body: request.body };
+    const { answer, started: isSent, mayBeStored } = await transport.post(sent, signal);
     const status = answer.kind === 'answer' ? answer.status : 0;
     const elapsedMs = clock.monotonic() - started;
-    let outcome = classify(answer, parcel.events, clock.now());
+    let outcome = classify(answer, request.events, clock.now());
     if (status === 401 || status === 403) outcome = afterRefusal(outcome, token, secret);
     if (status === 404 && config.createDataset)
-      outcome = await creator.handle({ dataset: parcel.dataset, sentAtMs: started, secret }, outcome, signal);
+      outcome = await creator.handle({ dataset: request.dataset, sentAtMs: started, secret }, outcome, signal);
     return {
       outcome,
       status,
@@ -73,8 +73,8 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
   return {
     id,
     address: `${url} ${proxy ?? ''}`,
-    async send(parcel, signal): Promise<SendResult> {
-      const result = await sendOnce(parcel, signal);
+    async send(request, signal): Promise<SendResult> {
+      const result = await sendOnce(request, signal);
       return { ...result, outcome: hideSecretsOf(result.outcome, secrets) };
     },
     secrets,
@@ -163,7 +163,7 @@ function commonHeaders({ headerPrefix, orgId }: IngestSinkConfig): Headers {
   return { ...common, ...prefixHeaders(headerPrefix, orgId === undefined ? {} : { 'org-id': orgId }) };
 }
 
-function parcelHeaders({ headerPrefix }: IngestSinkConfig, { key, encoding }: Parcel, form: IngestForm): Headers {
+function requestHeaders({ headerPrefix }: IngestSinkConfig, { key, encoding }: SinkRequest, form: IngestForm): Headers {
   const headers = prefixHeaders(headerPrefix, formHeadersOf(form));
   Object.assign(headers, { 'content-type': contentTypeOf(form), 'idempotency-key': key });
   if (encoding !== 'identity') headers['content-encoding'] = encoding;

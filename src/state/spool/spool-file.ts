@@ -24,7 +24,7 @@ export interface SpoolHeader {
   readonly refusal?: string;
   /** The parts still to be sent of a batch that was split. */
   readonly parts?: readonly StoredPart[];
-  /** Fates of its events after shaping (batcher/fates), and those that it withholds. */
+  /** Fates of its events after shaping (batcher/shaping-outcomes), and those that it withholds. */
   readonly fates?: readonly number[];
   readonly withheld?: readonly Withheld[];
 }

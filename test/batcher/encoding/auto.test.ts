@@ -192,16 +192,16 @@ test('the disk buffer gives batches back that were compressed as the service doe
   await before.written();
   await before.stop();
   const rig = new DiskRig(folder, { compression: 'auto', concurrency: 2 });
-  rig.respond = ({ parcel }) =>
-    parcel.encoding === 'gzip'
-      ? { outcome: delivered(parcel.events) }
+  rig.respond = ({ sent }) =>
+    sent.encoding === 'gzip'
+      ? { outcome: delivered(sent.events) }
       : { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 };
   await rig.buffer.recover();
   rig.take('d', 3, { padding: 500 });
   await until('all are stored', () => rig.accountingOf('net').settled.delivered === 12);
   expect([rig.buried, rig.spool.bytes]).toEqual([[], 0]);
   rig.checkBalance();
-  expect(rig.requests.map(({ parcel }) => parcel.encoding).at(-1)).toBe('gzip');
+  expect(rig.requests.map(({ sent }) => sent.encoding).at(-1)).toBe('gzip');
 });
 
 const service = fc

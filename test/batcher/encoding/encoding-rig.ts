@@ -124,7 +124,7 @@ export class EncodingRig extends SinkRig {
   }
 
   get encodings(): Encoding[] {
-    return this.requests.map(({ parcel }) => parcel.encoding);
+    return this.requests.map(({ sent }) => sent.encoding);
   }
 
   get settled() {
@@ -175,7 +175,7 @@ export class EncodingRig extends SinkRig {
       const sink = {
         id: `sink${index}`,
         address: 'http://127.0.0.1',
-        send: (...[parcel, signal]: Parameters<typeof this.send>) => this.send(parcel, signal),
+        send: (...[request, signal]: Parameters<typeof this.send>) => this.send(request, signal),
         close: () => Promise.resolve(),
       };
       this.deliveries.push(
@@ -187,23 +187,23 @@ export class EncodingRig extends SinkRig {
     }
   }
 
-  protected override async send(...[parcel, signal]: Parameters<SinkRig['send']>): Promise<SendResult> {
+  protected override async send(...[request, signal]: Parameters<SinkRig['send']>): Promise<SendResult> {
     const isLast = --this.#requestsLeft <= 0;
-    const result = await super.send(parcel, signal);
+    const result = await super.send(request, signal);
     if (isLast) await this.#whenKilled.promise;
     if (isLast) throw signal.reason instanceof Error ? signal.reason : new Error('killed');
     await settleTurns();
     return result;
   }
 
-  #answer({ parcel, events }: OpenRequest): SendResult {
-    const kept = this.#answers.get(parcel.key);
+  #answer({ sent, events }: OpenRequest): SendResult {
+    const kept = this.#answers.get(sent.key);
     if (kept) return kept;
-    const result = { elapsedMs: 1, ...this.#decide(parcel.encoding, events) };
+    const result = { elapsedMs: 1, ...this.#decide(sent.encoding, events) };
     // Keys keep ingest results alone.
     const isResult =
       result.outcome.kind === 'delivered' || saysNothingStored(result.outcome) || result.outcome.kind === 'partial';
-    if (this.service.keepsKeys && isResult) this.#answers.set(parcel.key, result);
+    if (this.service.keepsKeys && isResult) this.#answers.set(sent.key, result);
     return result;
   }
 

@@ -287,14 +287,16 @@ function checkTables({ byEvent, all, ends, origins, count }: EventList, events: 
   const end = new Map(Array.from(origins, (event, n) => [event, ends[n]]));
   const runs: Uint32Array[] = [];
   for (let n = 0; n < all.runs.length; n += 3) runs.push(all.runs.subarray(n, n + 3));
-  const fates = runs.flatMap(([length, sent, unsent]) => Array.from({ length: length! }, () => [sent, unsent]));
+  const fates = runs.flatMap(([length, sent, dispositions]) =>
+    Array.from({ length: length! }, () => [sent, dispositions]),
+  );
   const alike = runs.some(([, sent], n) => n > 0 && sent === runs[n - 1]![1]);
   let last = 0;
   const isRight = Array.from({ length: events }, (_, event) => {
     last = end.get(event) ?? last;
     const sent = Number(end.has(event));
     const isFate = fates[event]?.[0] === sent && fates[event]?.[1] === 1 - sent;
-    const isTable = byEvent.sent[event] === sent && byEvent.unsent[event] === 1 - sent;
+    const isTable = byEvent.sent[event] === sent && byEvent.dispositions[event] === 1 - sent;
     return isFate && isTable && byEvent.ends[event] === last;
   });
   const areWhole = fates.length === events && byEvent.ends.length === events && all.sent === count;

@@ -173,6 +173,6 @@ test('accepted events are shaped at once where they lie, however many and throug
   const shaped = createShaper(stages).shape({ bytes: Buffer.from(events.join('')), ...about }) as Shaped;
   const isKept = (n: number): boolean => level(n) !== 20 && n >= 100;
   expect([...shaped.sent]).toEqual(events.map((_, n) => Number(isKept(n))));
-  expect([...shaped.unsent]).toEqual(events.map((_, n) => Number(!isKept(n))));
+  expect([...shaped.dispositions]).toEqual(events.map((_, n) => Number(!isKept(n))));
   expect(shaped.bytes.toString()).toBe('{"level":30,"env":"prod"}\n'.repeat(events.filter((_, n) => isKept(n)).length));
 });

@@ -54,7 +54,7 @@ export async function createFates(pipelines: readonly (readonly string[])[], onE
           const chunk = await shapeChunk({ kernel, scratch }, template, shaper, 'app', block, start, block.end);
           fates[n]!.sent += chunk.shaped.bytes.toString();
           fates[n]!.withheld.push(...chunk.shaped.withheld);
-          fates[n]!.dropped += chunk.shaped.unsent.filter((fate) => fate === 2).length;
+          fates[n]!.dropped += chunk.shaped.dispositions.filter((fate) => fate === 2).length;
           start = chunk.end;
         }
       }

@@ -5,7 +5,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { loadConfigText } from '../../../src/config/load/load.ts';
 import { silentLog } from '../../../src/core/log.ts';
-import type { Parcel } from '../../../src/core/sink.ts';
+import type { SinkRequest } from '../../../src/core/sink.ts';
 import { type ArchiveConfig, createArchiveSink } from '../../../src/sinks/archive/sink.ts';
 import { SteppedClock } from '../../support/stepped-clock.ts';
 import { makeTree } from '../../support/temp-tree.ts';
@@ -15,7 +15,7 @@ const HOUR = '2026-11-27/01';
 const readAtMs = Date.parse('2026-11-27T01:59:59Z');
 const never = new AbortController().signal;
 
-function parcelOf(changes: Partial<Parcel> = {}): Parcel {
+function requestOf(changes: Partial<SinkRequest> = {}): SinkRequest {
   return {
     key: 'a1',
     dataset: 'logs',
@@ -42,7 +42,7 @@ function manifestOf(path: string, hour = `logs/${HOUR}`): Record<string, unknown
 
 test('archive writes a batch under its key into the hour of its first event, and its line into the manifest', async () => {
   const path = join(makeTree({}), 'new', 'archive');
-  const { outcome } = await sinkOf(path).send(parcelOf(), never);
+  const { outcome } = await sinkOf(path).send(requestOf(), never);
   const bytes = readFileSync(join(path, 'logs', HOUR, 'a1.ndjson.zst'));
   expect(zstdDecompressSync(bytes).toString()).toBe('{"n":1}\n{"n":2}\n');
   const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -58,7 +58,7 @@ test('archive that is sent a batch again has one file and one line for it, in an
   const path = makeTree({});
   const sink = sinkOf(path);
   for (const each of [sink, sink, sinkOf(path)])
-    expect((await each.send(parcelOf(), never)).outcome.kind).toBe('delivered');
+    expect((await each.send(requestOf(), never)).outcome.kind).toBe('delivered');
   expect(readdirSync(join(path, 'logs', HOUR)).sort()).toEqual(['a1.ndjson.zst', 'manifest.ndjson']);
   expect(manifestOf(path)).toHaveLength(1);
 });
@@ -73,11 +73,11 @@ test.each([
   ],
 ])('archive makes the manifest complete after a crash: %s', async (_, crash) => {
   const path = makeTree({});
-  await sinkOf(path).send(parcelOf(), never);
+  await sinkOf(path).send(requestOf(), never);
   const before = manifestOf(path);
   crash(join(path, 'logs', HOUR));
   writeFileSync(join(path, 'logs', HOUR, '.b2.ndjson.zst.tmp'), 'half');
-  await sinkOf(path).send(parcelOf({ key: 'c3', readAtMs: readAtMs + 3_600_000 }), never);
+  await sinkOf(path).send(requestOf({ key: 'c3', readAtMs: readAtMs + 3_600_000 }), never);
   expect(manifestOf(path)).toEqual(before);
   expect(readdirSync(join(path, 'logs', HOUR)).sort()).toEqual(['a1.ndjson.zst', 'manifest.ndjson']);
 });
@@ -86,7 +86,7 @@ test.each(['..', '../../etc', 'a/b', '', '.hidden', 'a\0b'])(
   'archive makes no folder of the dataset name %j',
   async (dataset) => {
     const path = join(makeTree({}), 'archive');
-    expect((await sinkOf(path).send(parcelOf({ dataset }), never)).outcome.kind).toBe('bisect');
+    expect((await sinkOf(path).send(requestOf({ dataset }), never)).outcome.kind).toBe('bisect');
     expect(existsSync(path)).toBe(false);
   },
 );
@@ -96,14 +96,14 @@ test('archive removes the oldest hours over max_bytes, never the one of the batc
   const sink = sinkOf(path, { compression: 'none', maxBytes: 40 });
   const facts = [];
   for (let hour = 0; hour < 4; hour++) {
-    const { outcome } = await sink.send(parcelOf({ key: `k${hour}`, readAtMs: readAtMs + hour * 3_600_000 }), never);
+    const { outcome } = await sink.send(requestOf({ key: `k${hour}`, readAtMs: readAtMs + hour * 3_600_000 }), never);
     facts.push('facts' in outcome && outcome.facts?.['archive_removed_hours_total']);
   }
   expect(facts).toEqual([0, 0, 1, 1]);
   expect(readdirSync(join(path, 'logs', '2026-11-27')).sort()).toEqual(['03', '04']);
   expect(readFileSync(join(path, 'logs/notes.txt'), 'utf8')).toBe('mine');
   // Larger than max_bytes alone.
-  const large = parcelOf({
+  const large = requestOf({
     key: 'large',
     readAtMs: readAtMs + 4 * 3_600_000,
     body: Buffer.alloc(800, '{"n":1}\n'),
@@ -118,9 +118,9 @@ test('archive removes the oldest hours over max_bytes, never the one of the batc
 
 test('archive removes hours older than keep, those of an earlier process included', async () => {
   const path = makeTree({});
-  await sinkOf(path).send(parcelOf({ readAtMs: Date.parse('2020-01-01T00:00:00Z') }), never);
+  await sinkOf(path).send(requestOf({ readAtMs: Date.parse('2020-01-01T00:00:00Z') }), never);
   const clock = new SteppedClock();
-  await sinkOf(path, { keepMs: 3_600_000 }).send(parcelOf({ key: 'b2', readAtMs: clock.now() }), never);
+  await sinkOf(path, { keepMs: 3_600_000 }).send(requestOf({ key: 'b2', readAtMs: clock.now() }), never);
   expect(existsSync(join(path, 'logs', '2020-01-01'))).toBe(false);
 });
 
@@ -132,15 +132,15 @@ test('archive tries again within a second of a full disk that has room again, an
   );
   expect(sinks[0]?.retry).toEqual({ initialBackoffMs: 250, maxBackoffMs: 1000, maxElapsedMs: Infinity });
   for (const changes of [{}, { dataset: '..' }])
-    expect(await sinkOf(path).send(parcelOf(changes), never)).not.toHaveProperty('status');
+    expect(await sinkOf(path).send(requestOf(changes), never)).not.toHaveProperty('status');
 });
 
 test('archive on a full disk pauses with nothing half written, and goes on when there is room', async () => {
   const path = join(mountTmpfs(256), 'archive');
   mkdirSync(path);
   const sink = sinkOf(path, { compression: 'none' });
-  const large = parcelOf({ key: 'b2', body: Buffer.alloc(64 * 1024, '{"n":1}\n'), events: 8192 });
-  await sink.send(parcelOf(), never);
+  const large = requestOf({ key: 'b2', body: Buffer.alloc(64 * 1024, '{"n":1}\n'), events: 8192 });
+  await sink.send(requestOf(), never);
   const free = fillDisk(path);
   const { outcome, unsent } = await sink.send(large, never);
   expect([outcome, unsent]).toEqual([expect.objectContaining({ kind: 'pause', reason: 'unwritable' }), 'unconnected']);

@@ -6,7 +6,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { silentLog } from '../../../src/core/log.ts';
-import type { Parcel, Sink } from '../../../src/core/sink.ts';
+import type { SinkRequest, Sink } from '../../../src/core/sink.ts';
 import { proveArchive } from '../../../src/sinks/archive/prove.ts';
 import { createArchiveSink } from '../../../src/sinks/archive/sink.ts';
 import { SteppedClock } from '../../support/stepped-clock.ts';
@@ -55,7 +55,7 @@ beforeEach(() => void Object.assign(disk, { failsAt: Infinity, dies: false, code
 const HOUR_MS = 3_600_000;
 const body = Buffer.from('{"n":1}\n{"n":2}\n');
 /** Two batches an hour; the last hours push out the first. */
-const parcels = [0, 0, 1, 2, 2, 3].map((hour, n): Parcel => ({
+const requests = [0, 0, 1, 2, 2, 3].map((hour, n): SinkRequest => ({
   ...{ key: `k${n}`, dataset: 'logs', events: 2, body, encoding: 'identity' },
   readAtMs: Date.parse('2026-11-27T01:00:00Z') + hour * HOUR_MS,
 }));
@@ -73,9 +73,9 @@ function open(path: string): Sink {
 /** Sends them in order, each until it is delivered; the times that one was not. */
 async function sendAll(sink: Sink, tries: number): Promise<number> {
   let pauses = 0;
-  for (const parcel of parcels) {
+  for (const request of requests) {
     for (;;) {
-      const { outcome } = await sink.send(parcel, new AbortController().signal);
+      const { outcome } = await sink.send(request, new AbortController().signal);
       if (outcome.kind === 'delivered') break;
       pauses += 1;
       if (pauses === tries) return pauses;
@@ -139,8 +139,8 @@ test.each(['ENOSPC', 'EIO', 'ENOENT'])(
       const { held, removed } = await proveArchive(path, []);
       const sum = held.batches + (removed['max_bytes']?.batches ?? 0);
       // Where it seems to be gone others removed it.
-      if (code !== 'ENOENT' && sum !== parcels.length)
-        wrong.push(`${name}: ${sum} of ${parcels.length} are held or were removed`);
+      if (code !== 'ENOENT' && sum !== requests.length)
+        wrong.push(`${name}: ${sum} of ${requests.length} are held or were removed`);
     }
     expect(wrong).toEqual([]);
   },

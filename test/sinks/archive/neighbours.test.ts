@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } fro
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../src/core/log.ts';
-import type { Parcel, Sink } from '../../../src/core/sink.ts';
+import type { SinkRequest, Sink } from '../../../src/core/sink.ts';
 import { deleteHidden, hideHour } from '../../../src/sinks/archive/hours.ts';
 import { proveArchive } from '../../../src/sinks/archive/prove.ts';
 import { readHour } from '../../../src/sinks/archive/reading/read-hour.ts';
@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 const PAGE_BYTES = 4096;
 const body = Buffer.from('{"n":1}\n{"n":2}\n');
 
-const parcelOf = (key: string, hour: number, changes: Partial<Parcel> = {}): Parcel => ({
+const requestOf = (key: string, hour: number, changes: Partial<SinkRequest> = {}): SinkRequest => ({
   ...{ key, dataset: 'logs', events: 2, body, encoding: 'identity', readAtMs: NOW + hour * HOUR_MS },
   ...changes,
 });
@@ -32,9 +32,9 @@ function sinkOf(path: string, changes: Partial<ArchiveConfig> = {}, nowMs = NOW)
   );
 }
 
-async function send(sink: Sink, ...parcels: Parcel[]): Promise<string[]> {
+async function send(sink: Sink, ...requests: SinkRequest[]): Promise<string[]> {
   const kinds: string[] = [];
-  for (const parcel of parcels) kinds.push((await sink.send(parcel, new AbortController().signal)).outcome.kind);
+  for (const request of requests) kinds.push((await sink.send(request, new AbortController().signal)).outcome.kind);
   return kinds;
 }
 
@@ -45,18 +45,18 @@ const hoursIn = (path: string): string[] =>
 
 test('archive on a disk that is full after any page has no batch twice, and none without its line, once there is room', async () => {
   const large = Buffer.alloc(2 * PAGE_BYTES + 1, body);
-  const parcel = parcelOf('b', 1, { body: large, events: 1 });
+  const request = requestOf('b', 1, { body: large, events: 1 });
   for (let pages = 0; pages <= 12; pages++) {
     const path = join(mountTmpfs(256), 'archive');
     mkdirSync(path);
     const sink = sinkOf(path);
-    expect(await send(sink, parcelOf('a', 0))).toEqual(['delivered']);
+    expect(await send(sink, requestOf('a', 0))).toEqual(['delivered']);
     const free = fillDisk(path);
     const filler = join(path, 'filler');
     truncateSync(filler, readFileSync(filler).length - pages * PAGE_BYTES);
-    await send(sink, parcel, parcel);
+    await send(sink, request, request);
     free();
-    expect(await send(sink, parcel)).toEqual(['delivered']);
+    expect(await send(sink, request)).toEqual(['delivered']);
     expect(await proveArchive(path, [])).toMatchObject({
       held: { batches: 2 },
       unlisted: 0,
@@ -68,11 +68,11 @@ test('archive on a disk that is full after any page has no batch twice, and none
 
 test('archive on a full disk goes on with a lower max_bytes', async () => {
   const path = join(mountTmpfs(256), 'archive');
-  const large = parcelOf('old', -1, { body: Buffer.alloc(64 * 1024, body), events: 1 });
+  const large = requestOf('old', -1, { body: Buffer.alloc(64 * 1024, body), events: 1 });
   expect(await send(sinkOf(path), large)).toEqual(['delivered']);
   fillDisk(path);
-  expect(await send(sinkOf(path), parcelOf('b', 0))).toEqual(['pause']);
-  expect(await send(sinkOf(path, { maxBytes: 32 * 1024 }), parcelOf('b', 0))).toEqual(['delivered']);
+  expect(await send(sinkOf(path), requestOf('b', 0))).toEqual(['pause']);
+  expect(await send(sinkOf(path, { maxBytes: 32 * 1024 }), requestOf('b', 0))).toEqual(['delivered']);
 });
 
 test('archive whose clock was years ahead removes the hours of that time first', async () => {
@@ -80,16 +80,16 @@ test('archive whose clock was years ahead removes the hours of that time first',
   const keys = { maxBytes: 3 * body.length };
   const ahead = 24 * 365 * 4;
   expect(
-    await send(sinkOf(path, keys, NOW + ahead * HOUR_MS), ...[0, 1, 2].map((n) => parcelOf(`f${n}`, ahead + n))),
+    await send(sinkOf(path, keys, NOW + ahead * HOUR_MS), ...[0, 1, 2].map((n) => requestOf(`f${n}`, ahead + n))),
   ).toHaveLength(3);
-  await send(sinkOf(path, keys), ...[0, 1, 2].map((n) => parcelOf(`k${n}`, n - 2)));
+  await send(sinkOf(path, keys), ...[0, 1, 2].map((n) => requestOf(`k${n}`, n - 2)));
   expect(hoursIn(path)).toEqual(['2026-11-27/03', '2026-11-27/04', '2026-11-27/05']);
 });
 
 test('archive whose clock falls back keeps the hours that it wrote just before', async () => {
   const path = makeTree({});
-  await send(sinkOf(path), parcelOf('old', -9), parcelOf('later', 1));
-  await send(sinkOf(path, { maxBytes: 2 * body.length }), parcelOf('now', 0));
+  await send(sinkOf(path), requestOf('old', -9), requestOf('later', 1));
+  await send(sinkOf(path, { maxBytes: 2 * body.length }), requestOf('now', 0));
   expect(hoursIn(path)).toEqual(['2026-11-27/05', '2026-11-27/06']);
 });
 
@@ -101,15 +101,15 @@ test('two agents on one folder deliver every batch and remove hours beside each 
   await Promise.all(
     agents.map(async (sink, agent) => {
       for (let n = 0; n < 60; n++) {
-        const parcel = parcelOf(`${agent}-${n}`, Math.floor(n / 10) - 6);
-        for (let tries = 0; (await send(sink, parcel))[0] !== 'delivered'; tries++)
-          if (tries === 3) return lost.add(parcel.key);
+        const request = requestOf(`${agent}-${n}`, Math.floor(n / 10) - 6);
+        for (let tries = 0; (await send(sink, request))[0] !== 'delivered'; tries++)
+          if (tries === 3) return lost.add(request.key);
       }
       return lost;
     }),
   );
   expect([...lost]).toEqual([]);
-  expect(await send(sinkOf(path), parcelOf('end', 0))).toEqual(['delivered']);
+  expect(await send(sinkOf(path), requestOf('end', 0))).toEqual(['delivered']);
   const { held, fault_count: faults, unlisted, unfinished } = await proveArchive(path, []);
   expect({ faults, unlisted, unfinished }).toEqual({ faults: 0, unlisted: 0, unfinished: 0 });
   expect(held.batches).toBeGreaterThanOrEqual(20);
@@ -118,11 +118,11 @@ test('two agents on one folder deliver every batch and remove hours beside each 
 test('archive removes an hour that another agent removed meanwhile, or of which a hidden rest is left', async () => {
   const path = makeTree({});
   const sink = sinkOf(path, { maxBytes: 2 * body.length });
-  await send(sink, parcelOf('a', -3), parcelOf('b', -2));
+  await send(sink, requestOf('a', -3), requestOf('b', -2));
   await hideHour(path, 'logs/2026-11-27/02');
   await deleteHidden(path, 'logs/2026-11-27/02');
   mkdirSync(join(path, 'logs/2026-11-27/.03.gone/rest'), { recursive: true });
-  expect(await send(sink, parcelOf('c', -1), parcelOf('d', 0))).toEqual(['delivered', 'delivered']);
+  expect(await send(sink, requestOf('c', -1), requestOf('d', 0))).toEqual(['delivered', 'delivered']);
   expect(hoursIn(path)).toEqual(['2026-11-27/04', '2026-11-27/05']);
 });
 
@@ -130,14 +130,14 @@ test.each(['it is gone', 'a late batch made it anew'])(
   'reader of an hour that is removed meanwhile ends without a fault: %s',
   async (how) => {
     const path = makeTree({});
-    await send(sinkOf(path), parcelOf('a', 0), parcelOf('b', 0), parcelOf('c', 0));
+    await send(sinkOf(path), requestOf('a', 0), requestOf('b', 0), requestOf('c', 0));
     const kinds: string[] = [];
     for await (const part of readHour(join(path, 'logs/2026-11-27/05'))) {
       kinds.push(part.kind);
       if (kinds.length > 1) continue;
       await hideHour(path, 'logs/2026-11-27/05');
       await deleteHidden(path, 'logs/2026-11-27/05');
-      if (how !== 'it is gone') await send(sinkOf(path), parcelOf('late', 0));
+      if (how !== 'it is gone') await send(sinkOf(path), requestOf('late', 0));
     }
     expect(kinds).toEqual(['listed']);
   },
@@ -148,9 +148,9 @@ test.each(['-', '--', '-rf', '01', '2026-11-27', 'manifest', 'constructor', 'CON
   async (dataset) => {
     const path = makeTree({});
     const sink = sinkOf(path, { maxBytes: body.length });
-    expect(await send(sink, parcelOf('a', -1, { dataset }))).toEqual(['delivered']);
+    expect(await send(sink, requestOf('a', -1, { dataset }))).toEqual(['delivered']);
     expect(await proveArchive(path, [])).toMatchObject({ held: { batches: 1, events: 2 }, fault_count: 0 });
-    expect(await send(sink, parcelOf('b', 0, { dataset: 'other' }))).toEqual(['delivered']);
+    expect(await send(sink, requestOf('b', 0, { dataset: 'other' }))).toEqual(['delivered']);
     expect(readdirSync(path).toSorted()).toEqual(['other', 'removed.json']);
   },
 );
@@ -171,7 +171,7 @@ test.each([
   '$HOME',
 ])('archive makes no folder of the dataset name %j', async (dataset) => {
   const path = makeTree({});
-  expect(await send(sinkOf(path), parcelOf('a', 0, { dataset }))).toEqual(['bisect']);
+  expect(await send(sinkOf(path), requestOf('a', 0, { dataset }))).toEqual(['bisect']);
   expect(readdirSync(path)).toEqual([]);
 });
 
@@ -179,17 +179,17 @@ test.each(['', '..', 'a/b', '.a', 'a\0', 'a\n', 'k'.repeat(129), 'a.ndjson'])(
   'archive makes no file of the key %j',
   async (key) => {
     const path = makeTree({});
-    expect(await send(sinkOf(path), parcelOf(key, 0))).toEqual(['bisect']);
+    expect(await send(sinkOf(path), requestOf(key, 0))).toEqual(['bisect']);
     expect(readdirSync(path)).toEqual([]);
   },
 );
 
 test('archive leaves hidden files of others alone when it tidies up after a crash', async () => {
   const path = makeTree({});
-  await send(sinkOf(path), parcelOf('a', 0));
+  await send(sinkOf(path), requestOf('a', 0));
   const others = ['.notes.tmp', '.manifest.ndjson.swp', 'notes.txt'];
   for (const name of others) writeFileSync(join(path, 'logs/2026-11-27/05', name), 'mine');
   mkdirSync(join(path, 'logs/2026-11-27/05/.folder.tmp'));
-  expect(await send(sinkOf(path), parcelOf('b', 0))).toEqual(['delivered']);
+  expect(await send(sinkOf(path), requestOf('b', 0))).toEqual(['delivered']);
   expect(readdirSync(join(path, 'logs/2026-11-27/05'))).toEqual(expect.arrayContaining([...others, '.folder.tmp']));
 });

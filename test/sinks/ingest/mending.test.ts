@@ -5,9 +5,9 @@ import { expect } from 'vitest';
 import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.ts';
 import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { CREATE_DATASET_PAUSE_MS, MAX_CONNECTION_AGE_MS } from '../../../src/sinks/ingest/limits.ts';
-import type { Outcome, Parcel, Sink } from '../../../src/core/sink.ts';
+import type { Outcome, SinkRequest, Sink } from '../../../src/core/sink.ts';
 import { FakeService, replyWith, test } from '../../support/fake-service.ts';
-import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
+import { makeSink as makeSinkOn, never, sinkRequest } from './rig.ts';
 import { SteppedClock } from '../../support/stepped-clock.ts';
 import { makeTree } from '../../support/temp-tree.ts';
 import { until } from '../../support/until.ts';
@@ -15,8 +15,8 @@ import { until } from '../../support/until.ts';
 const makeSink = (url: string, changes: Partial<IngestSinkConfig>, clock: Clock = new SteppedClock()): Sink =>
   makeSinkOn(url, changes, clock);
 
-const send = async (sink: Sink, changes: Partial<Parcel> = {}): Promise<Outcome> =>
-  (await sink.send({ ...parcel, ...changes }, never)).outcome;
+const send = async (sink: Sink, changes: Partial<SinkRequest> = {}): Promise<Outcome> =>
+  (await sink.send({ ...sinkRequest, ...changes }, never)).outcome;
 
 /** A service that takes one token. */
 async function startGuarded(): Promise<{ service: FakeService; guard: { token: string } }> {

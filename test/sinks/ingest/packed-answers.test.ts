@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
 import { test } from '../../support/fake-service.ts';
-import { makeSink, never, parcel } from './rig.ts';
+import { makeSink, never, sinkRequest } from './rig.ts';
 
 const RESULT = Buffer.from(
   '{"ingested":1,"failed":0,"failures":[],"processedBytes":8,"blocksCreated":0,"walLength":1}',
@@ -24,7 +24,7 @@ test.for([
   ['gzip, br', brotliCompressSync(gzipSync(RESULT))],
 ] as const)('ingest sink understands an answer in %s that it did not ask for', async ([coding, body], { service }) => {
   service.respond = (_request, response) => void response.writeHead(200, { 'content-encoding': coding }).end(body);
-  const { outcome } = await makeSink(service.url).send(parcel, never);
+  const { outcome } = await makeSink(service.url).send(sinkRequest, never);
   expect(outcome).toMatchObject({ kind: 'delivered', stored: 1, facts: { ingest_processed_bytes_total: 8 } });
   expect(service.requests[0]!.headers['accept-encoding']).toBe('identity');
 });
@@ -33,7 +33,7 @@ test('ingest sink reads the reason out of a compressed refusal', async ({ servic
   service.respond = (_request, response) => {
     response.writeHead(503, { 'content-encoding': 'gzip' }).end(gzipSync('{"message":"full"}'));
   };
-  expect((await makeSink(service.url).send(parcel, never)).outcome).toMatchObject({
+  expect((await makeSink(service.url).send(sinkRequest, never)).outcome).toMatchObject({
     reason: 'server_error',
     detail: 'HTTP 503 full',
   });
@@ -54,7 +54,7 @@ test.for([
   'ingest sink says what is wrong with a compressed answer that is %s, and counts nothing as stored',
   async ([, coding, body, reason], { service }) => {
     service.respond = (_request, response) => void response.writeHead(200, { 'content-encoding': coding }).end(body);
-    const { outcome } = await makeSink(service.url).send(parcel, never);
+    const { outcome } = await makeSink(service.url).send(sinkRequest, never);
     expect(outcome).toMatchObject({ kind: 'retry', reason: 'bad_answer', detail: expect.stringContaining(reason) });
   },
 );
@@ -63,7 +63,7 @@ test('ingest sink writes no binary into its reason, where a proxy forgets to say
   service,
 }) => {
   service.respond = (_request, response) => void response.writeHead(200).end(gzipSync(RESULT));
-  const { outcome } = await makeSink(service.url).send(parcel, never);
+  const { outcome } = await makeSink(service.url).send(sinkRequest, never);
   expect(outcome).toMatchObject({
     reason: 'bad_answer',
     detail: 'HTTP 200 (the answer is no text): not an ingest result',
@@ -85,15 +85,15 @@ test.for([
   ['no controls', '<title>a\u001b[2J\u202eb</title>', 'a [2J b'],
 ] as const)('ingest sink quotes of a page %s', async ([, page, text], { service }) => {
   service.respond = (_request, response) => void response.writeHead(406).end(page);
-  expect((await makeSink(service.url).send(parcel, never)).outcome).toMatchObject({ detail: `HTTP 406 ${text}` });
+  expect((await makeSink(service.url).send(sinkRequest, never)).outcome).toMatchObject({ detail: `HTTP 406 ${text}` });
 });
 
 test('ingest sink repeats no token that an answer repeats', async ({ service }) => {
   service.respond = ({ headers }, response) =>
     void response.writeHead(403).end(`<title>no</title>${headers.authorization}`);
-  expect(JSON.stringify(await makeSink(service.url).send(parcel, never))).not.toContain('secret-token');
+  expect(JSON.stringify(await makeSink(service.url).send(sinkRequest, never))).not.toContain('secret-token');
   service.respond = ({ headers }, response) => void response.writeHead(422).end(`refused: ${headers.authorization}`);
-  expect((await makeSink(service.url).send(parcel, never)).outcome).toMatchObject({
+  expect((await makeSink(service.url).send(sinkRequest, never)).outcome).toMatchObject({
     detail: 'HTTP 422 refused: Bearer (hidden)',
   });
 });

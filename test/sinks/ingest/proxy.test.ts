@@ -12,7 +12,7 @@ import { FakeService, test } from '../../support/fake-service.ts';
 import { listen } from '../../support/free-port.ts';
 import { startProxy } from '../../support/proxy.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
-import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
+import { makeSink as makeSinkOn, never, sinkRequest } from './rig.ts';
 import { until } from '../../support/until.ts';
 import { makeTree } from '../../support/temp-tree.ts';
 
@@ -30,18 +30,18 @@ test.skipIf(!hasOpenssl)(
     const tls = { ca: authority.cert, cert: undefined, key: undefined };
     const sink = makeSink('https://ingest.example.com', { proxy: proxy.url, tls, concurrency: 1 });
     for (const key of ['k1', 'k2'])
-      expect((await sink.send({ ...parcel, key }, never)).outcome).toMatchObject({ kind: 'delivered' });
+      expect((await sink.send({ ...sinkRequest, key }, never)).outcome).toMatchObject({ kind: 'delivered' });
     expect(proxy.seen).toEqual(['CONNECT ingest.example.com:443']);
     expect(service.requests.map(({ headers }) => headers['host'])).toEqual([
       'ingest.example.com',
       'ingest.example.com',
     ]);
     expect(service.requests[0]!.headers).not.toHaveProperty('proxy-authorization');
-    const wrongHost = await makeSink('https://other.example.com', { proxy: proxy.url, tls }).send(parcel, never);
+    const wrongHost = await makeSink('https://other.example.com', { proxy: proxy.url, tls }).send(sinkRequest, never);
     expect(wrongHost.outcome).toMatchObject({
       detail: expect.stringContaining('is for another host (it names DNS:ingest.example.com)'),
     });
-    const untrusted = await makeSink('https://ingest.example.com', { proxy: proxy.url }).send(parcel, never);
+    const untrusted = await makeSink('https://ingest.example.com', { proxy: proxy.url }).send(sinkRequest, never);
     expect(untrusted.outcome).toMatchObject({ detail: expect.stringContaining('not trusted here') });
   },
 );
@@ -50,12 +50,12 @@ test('http is forwarded, with the user and password of the proxy', async ({ serv
   const proxy = await startProxy(() => service.port, 'agent:p@ss');
   const address = (user: string) => proxy.url.replace('//', `//${user}@`);
   const sink = makeSink('http://ingest.example.com', { proxy: address('agent:p%40ss') });
-  expect((await sink.send(parcel, never)).outcome).toMatchObject({ kind: 'delivered' });
+  expect((await sink.send(sinkRequest, never)).outcome).toMatchObject({ kind: 'delivered' });
   expect(proxy.seen).toEqual(['POST http://ingest.example.com/v1/ingest/logs']);
-  expect(service.requests[0]!.body.equals(Buffer.from(parcel.body))).toBe(true);
+  expect(service.requests[0]!.body.equals(Buffer.from(sinkRequest.body))).toBe(true);
   for (const user of ['agent:wrong', 'agent']) {
     for (const url of ['http://ingest.example.com', 'https://ingest.example.com']) {
-      expect(await makeSink(url, { proxy: address(user) }).send(parcel, never)).toMatchObject({
+      expect(await makeSink(url, { proxy: address(user) }).send(sinkRequest, never)).toMatchObject({
         status: 0,
         outcome: {
           kind: 'retry',
@@ -70,9 +70,9 @@ test('http is forwarded, with the user and password of the proxy', async ({ serv
 
 test('a proxy that refuses to connect, or is not there, is named', async () => {
   const proxy = await startProxy(() => 1);
-  const { outcome } = await makeSink('https://ingest.example.com', { proxy: proxy.url }).send(parcel, never);
+  const { outcome } = await makeSink('https://ingest.example.com', { proxy: proxy.url }).send(sinkRequest, never);
   expect(outcome).toMatchObject({ kind: 'retry', reason: 'network', detail: expect.stringContaining('proxy') });
-  const gone = await makeSink('https://ingest.example.com', { proxy: 'http://127.0.0.1:1' }).send(parcel, never);
+  const gone = await makeSink('https://ingest.example.com', { proxy: 'http://127.0.0.1:1' }).send(sinkRequest, never);
   expect(gone.outcome).toMatchObject({
     kind: 'retry',
     reason: 'network',
@@ -94,14 +94,17 @@ test('a proxy that never answers is given up, and a new connection is tried', as
   const proxy = `http://127.0.0.1:${await listen(server)}`;
   const tunnelled = makeSink('https://ingest.example.com', { proxy, timeoutMs: 300, concurrency: 1 });
   for (const taken of [1, 2]) {
-    expect(await tunnelled.send(parcel, never)).toMatchObject({ outcome: { kind: 'retry', reason: 'timeout' } });
+    expect(await tunnelled.send(sinkRequest, never)).toMatchObject({ outcome: { kind: 'retry', reason: 'timeout' } });
     // On a busy machine the proxy takes a connection only after it was given up.
     await until('a connection more', () => waiting.length >= taken);
   }
   const forwarded = makeSink('http://ingest.example.com', { proxy, timeoutMs: 1000, concurrency: 1 });
-  expect(await forwarded.send(parcel, never)).toMatchObject({ outcome: { kind: 'retry', reason: 'timeout' } });
+  expect(await forwarded.send(sinkRequest, never)).toMatchObject({ outcome: { kind: 'retry', reason: 'timeout' } });
   answers = true;
-  await until('the service is reached', async () => (await forwarded.send(parcel, never)).outcome.kind === 'delivered');
+  await until(
+    'the service is reached',
+    async () => (await forwarded.send(sinkRequest, never)).outcome.kind === 'delivered',
+  );
 });
 
 // Symptom: the built program sent nothing through a proxy ("ProxyAgent is not a constructor"). Cause: a bundled CommonJS
@@ -126,6 +129,6 @@ test('the sink reaches a proxy as a part of the bundle, too', async () => {
   const bundle = (await import(join(folder, 'sink.mjs'))) as { createIngestSink: typeof createIngestSink };
   const sink = bundle.createIngestSink(sinkConfig('http://ingest.example.com', { proxy: proxy.url }), systemClock);
   onTestFinished(() => sink.close());
-  expect((await sink.send(parcel, never)).outcome).toMatchObject({ kind: 'delivered' });
+  expect((await sink.send(sinkRequest, never)).outcome).toMatchObject({ kind: 'delivered' });
   expect(proxy.seen).toEqual(['POST http://ingest.example.com/v1/ingest/logs']);
 });

@@ -2,12 +2,12 @@
 import { onTestFinished } from 'vitest';
 import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
-import type { Parcel, Sink } from '../../../src/core/sink.ts';
+import type { SinkRequest, Sink } from '../../../src/core/sink.ts';
 import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
 
-export const parcel: Parcel = {
+export const sinkRequest: SinkRequest = {
   key: 'k',
   dataset: 'logs',
   events: 1,

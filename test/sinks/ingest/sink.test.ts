@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { compress } from '../../../src/batcher/payload.ts';
 import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.ts';
 import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
-import type { Parcel } from '../../../src/core/sink.ts';
+import type { SinkRequest } from '../../../src/core/sink.ts';
 import { version } from '../../../src/core/version.ts';
 import { FakeService, replyWith, test } from '../../support/fake-service.ts';
 import { makeTree } from '../../support/temp-tree.ts';
@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts';
 import { listen } from '../../support/free-port.ts';
 
 const BODY = Buffer.from('{"message":"one"}\n{"message":"zwölf"}\n');
-const parcel: Parcel = { key: 'key-1', dataset: 'logs', events: 2, body: BODY, encoding: 'identity' };
+const sinkRequest: SinkRequest = { key: 'key-1', dataset: 'logs', events: 2, body: BODY, encoding: 'identity' };
 
 /** A bare TCP server that does with each connection's first bytes what the test says. */
 async function startRaw(onData: (socket: Socket) => void): Promise<{ url: string }> {
@@ -28,7 +28,7 @@ async function startRaw(onData: (socket: Socket) => void): Promise<{ url: string
 }
 
 test('ingest sink posts NDJSON to the current path with its headers', async ({ service }) => {
-  const { outcome, status, elapsedMs } = await makeSink(service.url).send(parcel, never);
+  const { outcome, status, elapsedMs } = await makeSink(service.url).send(sinkRequest, never);
   expect(outcome).toMatchObject({ kind: 'delivered', stored: 2, facts: { ingest_processed_bytes_total: BODY.length } });
   expect(status).toBe(200);
   expect(elapsedMs).toBeGreaterThan(0);
@@ -50,7 +50,7 @@ test('ingest sink posts NDJSON to the current path with its headers', async ({ s
 const addresses: [name: string, base: string, changes: Partial<IngestSinkConfig>, dataset: string, expected: string][] =
   [
     ['the legacy path', '', { path: 'legacy' }, 'logs', '/v1/datasets/logs/ingest'],
-    ['the dataset of the parcel', '', {}, 'other', '/v1/ingest/other'],
+    ['the dataset of the request', '', {}, 'other', '/v1/ingest/other'],
     ['a dataset with odd characters', '', {}, 'a/b c?d', '/v1/ingest/a%2Fb%20c%3Fd'],
     ['a base path', '/edge/eu', {}, 'logs', '/edge/eu/v1/ingest/logs'],
     ['a base path that ends in slashes', '/edge//', {}, 'logs', '/edge/v1/ingest/logs'],
@@ -66,21 +66,21 @@ const addresses: [name: string, base: string, changes: Partial<IngestSinkConfig>
 
 test.for(addresses)('ingest sink addresses %s', async ([, base, changes, dataset, expected]) => {
   const service = await FakeService.start();
-  const { outcome } = await makeSink(service.url + base, changes).send({ ...parcel, dataset }, never);
+  const { outcome } = await makeSink(service.url + base, changes).send({ ...sinkRequest, dataset }, never);
   expect(outcome.kind).toBe('delivered');
   expect(service.requests[0]!.url).toBe(expected);
 });
 
 test('ingest sink sends the organisation under the configured header prefix', async ({ service }) => {
-  await makeSink(service.url, { orgId: 'org-7' }).send(parcel, never);
-  await makeSink(service.url, { orgId: 'org-8', headerPrefix: 'X-Acme-' }).send(parcel, never);
+  await makeSink(service.url, { orgId: 'org-7' }).send(sinkRequest, never);
+  await makeSink(service.url, { orgId: 'org-8', headerPrefix: 'X-Acme-' }).send(sinkRequest, never);
   expect(service.requests[0]!.headers['x-service-org-id']).toBe('org-7');
   expect(service.requests[1]!.headers['x-acme-org-id']).toBe('org-8');
   expect(service.requests[1]!.headers).not.toHaveProperty('x-service-org-id');
 });
 
 test('ingest sink without a token sends no authorization', async ({ service }) => {
-  await makeSink(service.url, { token: undefined }).send(parcel, never);
+  await makeSink(service.url, { token: undefined }).send(sinkRequest, never);
   expect(service.requests[0]!.headers).not.toHaveProperty('authorization');
 });
 
@@ -89,7 +89,7 @@ test.for(['gzip', 'zstd'] as const)('ingest sink sends %s bodies that decode to 
   const plain = Buffer.from(`{"message":"${'x'.repeat(1000)}"}\n`.repeat(5000));
   const body = await compress(plain, encoding);
   expect(body.length).toBeLessThan(plain.length / 10);
-  const { outcome } = await makeSink(service.url).send({ ...parcel, events: 5000, body, encoding }, never);
+  const { outcome } = await makeSink(service.url).send({ ...sinkRequest, events: 5000, body, encoding }, never);
   expect(outcome.kind).toBe('delivered');
   expect(service.requests[0]!.headers['content-encoding']).toBe(encoding);
   expect(service.requests[0]!.raw.equals(body)).toBe(true);
@@ -99,23 +99,23 @@ test.for(['gzip', 'zstd'] as const)('ingest sink sends %s bodies that decode to 
 test('ingest sink hands the answer’s status and headers to the classification', async ({ service }) => {
   service.respond = (_request, response) =>
     replyWith(response, 429, { code: 429, message: 'slow down' }, { 'Retry-After': '7' });
-  expect(await makeSink(service.url).send(parcel, never)).toMatchObject({
+  expect(await makeSink(service.url).send(sinkRequest, never)).toMatchObject({
     status: 429,
     outcome: { kind: 'retry', reason: 'rate_limited', afterMs: 7000, detail: 'HTTP 429 slow down' },
   });
   service.respond = (_request, response) => replyWith(response, 415, 'no zstd');
   expect(
-    (await makeSink(service.url).send({ ...parcel, body: await compress(BODY, 'zstd'), encoding: 'zstd' }, never))
+    (await makeSink(service.url).send({ ...sinkRequest, body: await compress(BODY, 'zstd'), encoding: 'zstd' }, never))
       .outcome.kind,
   ).toBe('bisect');
-  expect((await makeSink(service.url).send(parcel, never)).outcome.kind).toBe('bisect');
+  expect((await makeSink(service.url).send(sinkRequest, never)).outcome.kind).toBe('bisect');
 });
 
 test('ingest sink does not follow a redirect', async ({ service: target }) => {
   const service = await FakeService.start();
   for (const status of [301, 302, 307, 308]) {
     service.respond = (request, response) => replyWith(response, status, '', { location: target.url + request.url });
-    const { outcome } = await makeSink(service.url).send(parcel, never);
+    const { outcome } = await makeSink(service.url).send(sinkRequest, never);
     expect(outcome).toMatchObject({ kind: 'retry', reason: 'bad_answer' });
   }
   expect(service.requests).toHaveLength(4);
@@ -127,11 +127,14 @@ test('ingest sink gives up on a service that accepts and never answers, and goes
 }) => {
   const sink = makeSink(service.url, { timeoutMs: 500 });
   service.respond = () => {};
-  expect(await sink.send(parcel, never)).toMatchObject({ status: 0, outcome: { kind: 'retry', reason: 'timeout' } });
+  expect(await sink.send(sinkRequest, never)).toMatchObject({
+    status: 0,
+    outcome: { kind: 'retry', reason: 'timeout' },
+  });
   service.respond = (request, response) => service.storeAll(request, response);
   await until(
     'the service is reached again',
-    async () => (await sink.send(parcel, never)).outcome.kind === 'delivered',
+    async () => (await sink.send(sinkRequest, never)).outcome.kind === 'delivered',
   );
 });
 
@@ -142,7 +145,7 @@ test('ingest sink counts its timeout to the last byte of the answer', async ({ s
     const drip = setInterval(() => response.write(' '), 10);
     response.on('close', () => clearInterval(drip));
   };
-  expect(await makeSink(service.url, { timeoutMs: 150 }).send(parcel, never)).toMatchObject({
+  expect(await makeSink(service.url, { timeoutMs: 150 }).send(sinkRequest, never)).toMatchObject({
     status: 0,
     outcome: { kind: 'retry', reason: 'timeout', detail: 'no complete answer within 150 ms (E_TIMEOUT)' },
   });
@@ -158,7 +161,7 @@ test('ingest sink reads an answer whose bytes come alone, the halves of a charac
     for (const byte of answer) response.write(Buffer.of(byte));
     response.end();
   };
-  expect((await makeSink(service.url).send(parcel, never)).outcome).toMatchObject({
+  expect((await makeSink(service.url).send(sinkRequest, never)).outcome).toMatchObject({
     kind: 'partial',
     failures: [{ index: 1, error: reason }],
   });
@@ -171,7 +174,7 @@ test('ingest sink takes a connection that is cut in the middle of the answer for
     );
     setImmediate(() => socket.resetAndDestroy());
   });
-  expect(await makeSink(url).send(parcel, never)).toMatchObject({
+  expect(await makeSink(url).send(sinkRequest, never)).toMatchObject({
     status: 0,
     outcome: { kind: 'retry', reason: 'network' },
   });
@@ -180,12 +183,12 @@ test('ingest sink takes a connection that is cut in the middle of the answer for
 test('ingest sink takes a refused connection and an answer that is no HTTP for network errors', async ({ service }) => {
   const { url } = service;
   await service.stop();
-  expect(await makeSink(url).send(parcel, never)).toMatchObject({
+  expect(await makeSink(url).send(sinkRequest, never)).toMatchObject({
     status: 0,
     outcome: { kind: 'retry', reason: 'network', detail: expect.stringContaining('ECONNREFUSED') },
   });
   const raw = await startRaw((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
-  expect(await makeSink(raw.url).send(parcel, never)).toMatchObject({
+  expect(await makeSink(raw.url).send(sinkRequest, never)).toMatchObject({
     status: 0,
     outcome: { kind: 'retry', reason: 'network' },
   });
@@ -205,12 +208,12 @@ test('ingest sink reads no more than its limit of an answer, and classifies what
     push();
   };
   const sink = makeSink(service.url);
-  expect(await sink.send(parcel, never)).toMatchObject({
+  expect(await sink.send(sinkRequest, never)).toMatchObject({
     status: 200,
     outcome: { kind: 'retry', reason: 'bad_answer' },
   });
   expect(written).toBeLessThan(32 * MAX_ANSWER_BYTES);
-  expect(await sink.send({ ...parcel, key: 'forbidden' }, never)).toMatchObject({
+  expect(await sink.send({ ...sinkRequest, key: 'forbidden' }, never)).toMatchObject({
     status: 403,
     outcome: { kind: 'pause' },
   });
@@ -220,10 +223,10 @@ test('ingest sink reads token_file anew for each request', async ({ service }) =
   const folder = makeTree({ token: 'first\n' });
   const path = join(folder, 'token');
   const sink = makeSink(service.url, { token: { kind: 'file', path } });
-  await sink.send(parcel, never);
+  await sink.send(sinkRequest, never);
   writeFileSync(join(folder, 'new'), 'second');
   renameSync(join(folder, 'new'), path);
-  await sink.send(parcel, never);
+  await sink.send(sinkRequest, never);
   expect(service.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', 'Bearer second']);
 });
 
@@ -233,14 +236,14 @@ test('ingest sink pauses while its token file is missing or unusable, sends noth
   const folder = makeTree({ token: 'super-secret with a space\n' });
   const path = join(folder, 'token');
   const sink = makeSink(service.url, { token: { kind: 'file', path } });
-  const unusable = await sink.send(parcel, never);
+  const unusable = await sink.send(sinkRequest, never);
   expect(unusable).toMatchObject({
     status: 0,
     outcome: { kind: 'pause', reason: 'unauthorized', detail: expect.stringContaining(path) },
   });
   expect(JSON.stringify(unusable)).not.toContain('super-secret');
   rmSync(path);
-  expect(await sink.send(parcel, never)).toMatchObject({
+  expect(await sink.send(sinkRequest, never)).toMatchObject({
     status: 0,
     unsent: 'unsigned',
     outcome: {
@@ -252,20 +255,20 @@ test('ingest sink pauses while its token file is missing or unusable, sends noth
   });
   expect(service.requests).toEqual([]);
   writeFileSync(path, 'good');
-  expect((await sink.send(parcel, never)).outcome.kind).toBe('delivered');
+  expect((await sink.send(sinkRequest, never)).outcome.kind).toBe('delivered');
 });
 
 test('ingest sink rejects when its signal aborts, and only then', async ({ service }) => {
   service.respond = () => {};
   const sink = makeSink(service.url);
   const stop = new AbortController();
-  const sent = sink.send(parcel, stop.signal);
+  const sent = sink.send(sinkRequest, stop.signal);
   const rejected = expect(sent).rejects.toThrow();
   await until('the request is there', () => service.requests.length === 1);
   stop.abort();
   await rejected;
   // An aborted signal sends nothing at all.
-  await expect(sink.send(parcel, stop.signal)).rejects.toThrow();
+  await expect(sink.send(sinkRequest, stop.signal)).rejects.toThrow();
   expect(service.requests).toHaveLength(1);
 });
 
@@ -279,13 +282,13 @@ test('ingest sink keeps a connection for the next request, and opens no more tha
     if (answers.length >= 2) for (const answer of answers.splice(0)) answer();
   };
   const sink = makeSink(real.url, { concurrency: 2 });
-  await Promise.all(Array.from({ length: 10 }, () => sink.send(parcel, never)));
+  await Promise.all(Array.from({ length: 10 }, () => sink.send(sinkRequest, never)));
   expect(real.requests).toHaveLength(10);
   expect(ports.size).toBe(2);
 });
 
 test('ingest sink tells a failing name look-up and a broken TLS hello from an answer', async () => {
-  expect(await makeSink('http://service.invalid').send(parcel, never)).toMatchObject({
+  expect(await makeSink('http://service.invalid').send(sinkRequest, never)).toMatchObject({
     status: 0,
     outcome: {
       kind: 'retry',
@@ -295,17 +298,17 @@ test('ingest sink tells a failing name look-up and a broken TLS hello from an an
     unsent: 'unconnected',
   });
   const plain = await FakeService.start();
-  expect(await makeSink(plain.url.replace('http:', 'https:')).send(parcel, never)).toMatchObject({
+  expect(await makeSink(plain.url.replace('http:', 'https:')).send(sinkRequest, never)).toMatchObject({
     status: 0,
     outcome: { kind: 'retry', reason: 'network' },
   });
 });
 
 test('ingest sink says when no connection took its request, and when one did that broke', async () => {
-  const refused = await makeSink('http://127.0.0.1:1').send(parcel, never);
+  const refused = await makeSink('http://127.0.0.1:1').send(sinkRequest, never);
   expect(refused).toMatchObject({ outcome: { kind: 'retry', reason: 'network' }, status: 0, unsent: 'unconnected' });
   const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.destroy()));
-  const broken = await makeSink(`http://127.0.0.1:${await listen(server)}`).send(parcel, never);
+  const broken = await makeSink(`http://127.0.0.1:${await listen(server)}`).send(sinkRequest, never);
   expect(broken).toMatchObject({ outcome: { kind: 'retry', reason: 'network' }, status: 0 });
   expect(broken.unsent).toBeUndefined();
 });

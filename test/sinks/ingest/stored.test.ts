@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Batch } from '../../../src/batcher/batch.ts';
-import { Shipment } from '../../../src/batcher/send/shipment.ts';
+import { InFlightBatch } from '../../../src/batcher/send/in-flight-batch.ts';
 import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.ts';
 import type { SendResult } from '../../../src/core/sink.ts';
 import { encoderOf } from '../../../src/sinks/ingest/encode/encoder.ts';
@@ -37,8 +37,12 @@ async function send(
   batch.events = events.length;
   const part = { first: 0, count: events.length, key };
   const encoding = changes.compression === 'gzip' || changes.compression === 'zstd' ? changes.compression : 'identity';
-  const parcel = await new Shipment(batch, [part]).parcelOf(part, { encoding, isStrict: false }, encoderOf(config));
-  return makeSink(service.url, config).send(parcel, never);
+  const sinkRequest = await new InFlightBatch(batch, [part]).requestOf(
+    part,
+    { encoding, isStrict: false },
+    encoderOf(config),
+  );
+  return makeSink(service.url, config).send(sinkRequest, never);
 }
 
 async function store(events: readonly string[], dataset: string, changes: Partial<IngestSinkConfig>): Promise<void> {

@@ -20,7 +20,7 @@ import {
 import { FakeService } from '../../support/fake-service.ts';
 import { runNode } from '../../support/run-node.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
-import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
+import { makeSink as makeSinkOn, never, sinkRequest } from './rig.ts';
 import { until } from '../../support/until.ts';
 import { suiteFolder } from '../../support/temp-tree.ts';
 
@@ -43,7 +43,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     return makeSinkOn(url, { tls: { ...NONE, ...tls }, timeoutMs: 10_000 }, clock, log);
   }
 
-  const send = async (sink: Sink) => (await sink.send(parcel, never)).outcome;
+  const send = async (sink: Sink) => (await sink.send(sinkRequest, never)).outcome;
   const test = base.extend('service', () => FakeService.start(0, readCertificate(server)));
 
   test('trusts the given authority, by name, by IPv4 and by IPv6', async ({ service }) => {
@@ -258,8 +258,8 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
       import { createIngestSink } from ${JSON.stringify(join(import.meta.dirname, '../../../src/sinks/ingest/sink.ts'))};
       import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '../../../src/core/time/clock.ts'))};
       const sink = createIngestSink(${JSON.stringify(sinkConfig(service.url, { tls: NONE }))}, systemClock);
-      const parcel = { key: 'k', dataset: 'logs', events: 1, body: Buffer.from('{}\\n'), encoding: 'identity' };
-      const { outcome } = await sink.send(parcel, new AbortController().signal);
+      const sinkRequest = { key: 'k', dataset: 'logs', events: 1, body: Buffer.from('{}\\n'), encoding: 'identity' };
+      const { outcome } = await sink.send(sinkRequest, new AbortController().signal);
       await sink.close();
       console.log(outcome.kind);`;
     const file = join(folder, 'system.ts');

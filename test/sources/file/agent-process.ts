@@ -8,7 +8,7 @@ import type { Delivery } from '../../../src/batcher/send/delivery.ts';
 import { SourceLane } from '../../../src/batcher/fill/lane.ts';
 import { streamStoreFor } from '../../../src/batcher/keep/deleted-files.ts';
 import { restoreBatches } from '../../../src/batcher/keep/restore.ts';
-import { Shipment } from '../../../src/batcher/send/shipment.ts';
+import { InFlightBatch } from '../../../src/batcher/send/in-flight-batch.ts';
 import type { RequestPart } from '../../../src/core/requests.ts';
 import type { FileConfig } from '../../../src/sources/file/file-type.ts';
 import type { Region } from '../../../src/core/block.ts';
@@ -140,10 +140,10 @@ export async function startProcess({
       state.ledger.settle(batch.toStored());
     },
     split(batch, stored) {
-      const shipment = new Shipment(batch);
-      shipment.split('size');
-      if (stored === 1) shipment.finish('stored');
-      state.commitParts(batch.id, shipment.parts);
+      const inFlight = new InFlightBatch(batch);
+      inFlight.split('size');
+      if (stored === 1) inFlight.finish('stored');
+      state.commitParts(batch.id, inFlight.parts);
     },
     async kill() {
       await source.stop();

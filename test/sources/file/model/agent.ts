@@ -309,9 +309,9 @@ export class ModelAgent {
 
   /** No answer reaches the dead: their windows are the next agent's by then. */
   #whileAlive(sink: Sink): Sink {
-    const send: Sink['send'] = (parcel, signal) =>
+    const send: Sink['send'] = (request, signal) =>
       new Promise((resolve, reject) => {
-        sink.send(parcel, signal).then(
+        sink.send(request, signal).then(
           (result) => this.#isDead || resolve(result),
           (error: unknown) => this.#isDead || reject(error as Error),
         );

@@ -1,5 +1,5 @@
 /** The service of the model test: it stores, refuses, hangs or loses its replies as its mood says, and knows a key again. */
-import type { Parcel, SendResult, Sink } from '../../../../src/core/sink.ts';
+import type { SinkRequest, SendResult, Sink } from '../../../../src/core/sink.ts';
 
 export type Mood = 'answer' | 'refuse' | 'hang' | 'lose replies' | 'refuse half';
 
@@ -26,21 +26,21 @@ export class ModelStore {
     for (const wake of this.#wakers) wake();
   }
 
-  /** The sink of one agent; `request` is called with each one, and throws once that agent is dead. */
-  sink(request: () => void): Sink {
+  /** The sink of one agent; `onRequest` is called with each one, and throws once that agent is dead. */
+  sink(onRequest: () => void): Sink {
     return {
       id: 'store',
-      send: async (parcel: Parcel, signal: AbortSignal): Promise<SendResult> => {
-        request();
+      send: async (request: SinkRequest, signal: AbortSignal): Promise<SendResult> => {
+        onRequest();
         while (this.#mood === 'hang') await this.#change(signal);
-        request();
+        onRequest();
         this.requests += 1;
         if (this.#mood === 'refuse' || (this.#mood === 'refuse half' && this.requests % 2 === 0)) return refused;
-        const body = Buffer.from(parcel.body).toString();
-        const tokens = this.#take(parcel.key, body);
+        const body = Buffer.from(request.body).toString();
+        const tokens = this.#take(request.key, body);
         if (this.#mood === 'lose replies') return refused;
         for (const token of tokens) this.answered.add(token);
-        return { outcome: { kind: 'delivered', stored: parcel.events }, status: 200, elapsedMs: 1 };
+        return { outcome: { kind: 'delivered', stored: request.events }, status: 200, elapsedMs: 1 };
       },
       close: () => Promise.resolve(),
     };

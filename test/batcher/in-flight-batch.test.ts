@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
-import { lettersOf, settleShipment, Shipment } from '../../src/batcher/send/shipment.ts';
+import { lettersOf, settleInFlight, InFlightBatch } from '../../src/batcher/send/in-flight-batch.ts';
 import type { StoredSpan } from '../../src/state/database/stored-batch.ts';
 import { span } from '../state/batches.ts';
 
@@ -30,52 +30,53 @@ function batchOf(counts: readonly number[], key = 'key'): Batch {
   return batch;
 }
 
-/** Splits parts of a shipment as `choices` say until nothing is left; every key it ever had, with its events. */
-function walk(shipment: Shipment, choices: readonly boolean[]): Map<string, string> {
+/** Splits parts of a batch as `choices` say until nothing is left; every key it ever had, with its events. */
+function walk(inFlight: InFlightBatch, choices: readonly boolean[]): Map<string, string> {
   const keys = new Map<string, string>();
-  for (let i = 0; shipment.parts.length > 0; i++) {
-    const part = shipment.parts[0]!;
+  for (let i = 0; inFlight.parts.length > 0; i++) {
+    const part = inFlight.parts[0]!;
     expect(keys.has(part.key), 'one key, one set of events').toBe(false);
-    keys.set(part.key, shipment.plainOf(part).toString());
-    if (part.count > 1 && choices[i % choices.length]) shipment.split('size');
-    else shipment.finish('stored');
+    keys.set(part.key, inFlight.plainOf(part).toString());
+    if (part.count > 1 && choices[i % choices.length]) inFlight.split('size');
+    else inFlight.finish('stored');
   }
   return keys;
 }
 
-test('shipment split the same way has the same keys for the same events, and no key twice', () => {
+test('inFlight split the same way has the same keys for the same events, and no key twice', () => {
   const choices = fc.array(fc.boolean(), { minLength: 1 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), choices, choices, (count, first, second) => {
-      const one = walk(new Shipment(batchOf([count])), first);
-      expect([...walk(new Shipment(batchOf([count])), first)]).toEqual([...one]);
+      const one = walk(new InFlightBatch(batchOf([count])), first);
+      expect([...walk(new InFlightBatch(batchOf([count])), first)]).toEqual([...one]);
       // Split another way, a recurring key still names the same events.
-      for (const [key, events] of walk(new Shipment(batchOf([count])), second))
+      for (const [key, events] of walk(new InFlightBatch(batchOf([count])), second))
         if (one.has(key)) expect(one.get(key)).toBe(events);
       // Another batch has other keys.
-      for (const key of walk(new Shipment(batchOf([count], 'another')), first).keys()) expect(one.has(key)).toBe(false);
+      for (const key of walk(new InFlightBatch(batchOf([count], 'another')), first).keys())
+        expect(one.has(key)).toBe(false);
     }),
     { numRuns: 200 },
   );
 });
 
-test('shipment that goes on with stored parts splits them into the keys it would have had', () => {
-  const whole = new Shipment(batchOf([10]));
+test('inFlight that goes on with stored parts splits them into the keys it would have had', () => {
+  const whole = new InFlightBatch(batchOf([10]));
   whole.split('size');
-  const resumed = new Shipment(batchOf([10]), structuredClone(whole.parts));
+  const resumed = new InFlightBatch(batchOf([10]), structuredClone(whole.parts));
   expect([...walk(resumed, [true])]).toEqual([...walk(whole, [true])]);
 });
 
-test('shipment splits into halves that are the events of the whole, in order', () => {
-  const shipment = new Shipment(batchOf([5]));
-  expect([shipment.isWhole, shipment.parts]).toEqual([true, [{ first: 0, count: 5, key: 'key' }]]);
-  shipment.split('size');
-  expect(shipment.isWhole).toBe(false);
-  expect(shipment.parts.map(({ first, count }) => [first, count])).toEqual([
+test('inFlight splits into halves that are the events of the whole, in order', () => {
+  const inFlight = new InFlightBatch(batchOf([5]));
+  expect([inFlight.isWhole, inFlight.parts]).toEqual([true, [{ first: 0, count: 5, key: 'key' }]]);
+  inFlight.split('size');
+  expect(inFlight.isWhole).toBe(false);
+  expect(inFlight.parts.map(({ first, count }) => [first, count])).toEqual([
     [0, 2],
     [2, 3],
   ]);
-  expect(shipment.parts.map((part) => shipment.plainOf(part).toString())).toEqual([
+  expect(inFlight.parts.map((part) => inFlight.plainOf(part).toString())).toEqual([
     '{"n":0}\n{"n":1}\n',
     '{"n":2}\n{"n":3}\n{"n":4}\n',
   ]);
@@ -84,13 +85,13 @@ test('shipment splits into halves that are the events of the whole, in order', (
 test.for([
   ['gzip', gunzipSync],
   ['zstd', zstdDecompressSync],
-] as const)('shipment compresses each part with %s alone, under its own key', async ([compression, decompress]) => {
-  const shipment = new Shipment(batchOf([4]));
-  shipment.split('size');
-  const parcel = await shipment.parcelOf(shipment.parts[1]!, { encoding: compression, isStrict: false });
-  expect(parcel).toMatchObject({ key: shipment.parts[1]!.key, events: 2, encoding: compression, dataset: 'logs' });
-  expect(decompress(parcel.body).toString()).toBe('{"n":2}\n{"n":3}\n');
-  const encoded = await shipment.parcelOf(shipment.parts[0]!, { encoding: 'identity', isStrict: false }, (ndjson) =>
+] as const)('inFlight compresses each part with %s alone, under its own key', async ([compression, decompress]) => {
+  const inFlight = new InFlightBatch(batchOf([4]));
+  inFlight.split('size');
+  const request = await inFlight.requestOf(inFlight.parts[1]!, { encoding: compression, isStrict: false });
+  expect(request).toMatchObject({ key: inFlight.parts[1]!.key, events: 2, encoding: compression, dataset: 'logs' });
+  expect(decompress(request.body).toString()).toBe('{"n":2}\n{"n":3}\n');
+  const encoded = await inFlight.requestOf(inFlight.parts[0]!, { encoding: 'identity', isStrict: false }, (ndjson) =>
     Buffer.from(`[${ndjson.toString().trim()}]`),
   );
   expect(Buffer.from(encoded.body).toString()).toBe('[{"n":0}\n{"n":1}]');
@@ -102,20 +103,20 @@ test('events of several spans settle in the accounting of their own source, each
   other.accept(3, 1);
   batch.spans[2] = { ...batch.spans[2]!, accounting: other, firstEvent: 0 };
   const { accounting } = batch.spans[0]!;
-  const shipment = new Shipment(batch);
+  const inFlight = new InFlightBatch(batch);
   const refusal = { reason: 'rejected', detail: 'no', status: 400, key: 'key' } as const;
-  for (const index of [1, 2, 3, 4]) shipment.refused.set(index, { ...refusal, fate: index === 2 ? 'dropped' : 'kept' });
-  shipment.finish('refused');
-  settleShipment(shipment);
+  for (const index of [1, 2, 3, 4]) inFlight.refused.set(index, { ...refusal, fate: index === 2 ? 'dropped' : 'kept' });
+  inFlight.finish('refused');
+  settleInFlight(inFlight);
   expect(accounting.settled).toEqual({ delivered: 1, dead_lettered: 1, dropped: 0, filtered: 0 });
   expect(other.settled).toEqual({ delivered: 0, dead_lettered: 2, dropped: 1, filtered: 0 });
   expect(batch.refusedEvents).toBe(4);
 });
 
 test('refused events become letters with the span that each came from, also behind spans without events', () => {
-  const shipment = new Shipment(batchOf([2, 0, 3]));
+  const inFlight = new InFlightBatch(batchOf([2, 0, 3]));
   const refusal = { reason: 'rejected', detail: 'no', status: 400, key: 'key' } as const;
-  const letters = lettersOf(shipment, new Map([1, 2, 4].map((index) => [index, refusal])));
+  const letters = lettersOf(inFlight, new Map([1, 2, 4].map((index) => [index, refusal])));
   expect(
     letters.map(({ stream, spanOffset, spanEnd, eventInSpan, event }) => [
       stream,

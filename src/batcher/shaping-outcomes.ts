@@ -1,12 +1,12 @@
 /**
- * The result of shaping for each event of a batch, in order: how many events it became, and the fate of an unsent one. Stored as runs of
+ * The result of shaping for each event of a batch, in order: how many events it became, and the fate of an disposition one. Stored as runs of
  * equal results, of which most batches have few.
  */
-import { UNSENT, type Unsent } from '../core/shaping.ts';
+import { DISPOSITIONS, type Disposition } from '../core/shaping.ts';
 
 const NUMBERS = 3;
 
-export class Fates {
+export class ShapingOutcomes {
   /** Three numbers a run: its events, how many are sent of each, and the place in UNSENT. No two neighbours have the same fate. */
   #runs: Uint32Array;
   #length: number;
@@ -27,8 +27,8 @@ export class Fates {
     return this.#length / NUMBERS;
   }
 
-  add(events: number, sent: number, unsent: Unsent): void {
-    this.#add(events, sent, UNSENT.indexOf(unsent));
+  add(events: number, sent: number, disposition: Disposition): void {
+    this.#add(events, sent, DISPOSITIONS.indexOf(disposition));
   }
 
   #add(events: number, sent: number, kind: number): void {
@@ -46,7 +46,7 @@ export class Fates {
     this.#length += NUMBERS;
   }
 
-  append(other: Fates): void {
+  append(other: ShapingOutcomes): void {
     const [runs, length] = [other.#runs, other.#length];
     if (length === 0) return;
     // Only the first may have the fate of the last one here.
@@ -64,9 +64,9 @@ export class Fates {
   }
 
   /** Calls `visit` for each run; `sent` is of each of its events. */
-  walk(visit: (events: number, sent: number, unsent: Unsent) => void): void {
+  walk(visit: (events: number, sent: number, disposition: Disposition) => void): void {
     for (let at = 0; at < this.#length; at += NUMBERS)
-      visit(this.#runs[at]!, this.#runs[at + 1]!, UNSENT[this.#runs[at + 2]!]!);
+      visit(this.#runs[at]!, this.#runs[at + 1]!, DISPOSITIONS[this.#runs[at + 2]!]!);
   }
 
   /** As the disk buffer keeps them. */

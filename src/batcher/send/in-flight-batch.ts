@@ -1,11 +1,11 @@
 /**
- * A shipment: one batch on its way, whole or in parts, and what became of its events. Its accepted events differ from those that are sent
+ * A batch in flight: on its way, whole or in parts, and what became of its events. Its accepted events differ from those that are sent
  * where shaping left some out or made several of one: spans and accounting count accepted events; parts, a failure's index and the body
  * count sent ones.
  */
 import { sinkOfOwner } from '../../core/checkpoint-owner.ts';
-import type { Unsent, Withheld } from '../../core/shaping.ts';
-import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../../core/sink.ts';
+import type { Disposition, Withheld } from '../../core/shaping.ts';
+import type { DeadLetter, DeadLetterReason, Encoding, SinkRequest } from '../../core/sink.ts';
 import { type RequestPart, RequestParts, Tries } from '../../core/requests.ts';
 import { type SettledAs, worseOf } from '../accounting.ts';
 import type { Batch } from '../batch.ts';
@@ -25,7 +25,7 @@ export interface Refusal {
   readonly fate?: 'kept' | 'dropped';
 }
 
-export class Shipment extends RequestParts {
+export class InFlightBatch extends RequestParts {
   readonly batch: Batch;
   /** By event index. */
   readonly refused = new Map<number, Refusal>();
@@ -83,11 +83,11 @@ export class Shipment extends RequestParts {
   }
 
   /** The part's request, in the wanted encoding; `isStrict`: also where compression makes it larger. */
-  async parcelOf(
+  async requestOf(
     part: RequestPart,
     { encoding: wanted, isStrict }: { readonly encoding: Encoding; readonly isStrict: boolean },
     encode?: (ndjson: Buffer) => Uint8Array,
-  ): Promise<Parcel> {
+  ): Promise<SinkRequest> {
     const { dataset, events, payload, readAtMs } = this.batch;
     const { body: whole, encoding, isDense, form } = payload;
     if (!encode && part.count === events && (encoding === wanted || (isDense && encoding === 'identity' && !isStrict)))
@@ -121,7 +121,7 @@ export class Shipment extends RequestParts {
 }
 
 /** Settles the batch's events in the accounting: the refused ones by their fate, those of parts that are left as dropped, all others as delivered. */
-export function settleShipment({ batch, refused, parts }: Shipment): void {
+export function settleInFlight({ batch, refused, parts }: InFlightBatch): void {
   for (const { first, count, key } of parts)
     for (let index = first; index < first + count; index++)
       refused.set(index, { reason: 'unresolved', detail: 'dropped', status: 0, key, fate: 'dropped' });
@@ -130,9 +130,9 @@ export function settleShipment({ batch, refused, parts }: Shipment): void {
 }
 
 /** The refused events (by index in the batch) as dead letters. */
-export function lettersOf(shipment: Shipment, refusals: ReadonlyMap<number, Refusal>): DeadLetter[] {
-  const events = splitEvents(shipment.plain());
-  return originsOf(shipment.batch, refusals).map(({ index, what, origin }) => ({
+export function lettersOf(inFlight: InFlightBatch, refusals: ReadonlyMap<number, Refusal>): DeadLetter[] {
+  const events = splitEvents(inFlight.plain());
+  return originsOf(inFlight.batch, refusals).map(({ index, what, origin }) => ({
     ...origin,
     ...what,
     event: events[index]!,
@@ -140,7 +140,7 @@ export function lettersOf(shipment: Shipment, refusals: ReadonlyMap<number, Refu
 }
 
 /** The events that a transform failed on, and that must not be sent as they are, as dead letters. */
-export function withheldLetters({ batch }: Shipment): DeadLetter[] {
+export function withheldLetters({ batch }: InFlightBatch): DeadLetter[] {
   return [...originsOfWithheld(batch)].map(({ withheld, origin }) => ({
     ...origin,
     reason: 'transform_failed',
@@ -152,43 +152,55 @@ export function withheldLetters({ batch }: Shipment): DeadLetter[] {
 }
 
 /** The first part is done. False when the agent stops before the others are saved. */
-export function finishPart(keeper: Keeper, shipment: Shipment, as: 'stored' | 'refused'): Promise<boolean> | boolean {
-  const { isWhole } = shipment;
-  shipment.finish(as);
-  return isWhole || shipment.parts.length === 0 || keeper.saveParts(shipment.batch, shipment.parts);
+export function finishPart(
+  keeper: Keeper,
+  inFlight: InFlightBatch,
+  as: 'stored' | 'refused',
+): Promise<boolean> | boolean {
+  const { isWhole } = inFlight;
+  inFlight.finish(as);
+  return isWhole || inFlight.parts.length === 0 || keeper.saveParts(inFlight.batch, inFlight.parts);
 }
 
 /**
  * Takes accepted events of one span that fared alike: `first` is the place of the first in its span, `sent` how many are sent of each,
  * `firstSent` the place in the body of the first that is sent.
  */
-type Visit = (span: HeldSpan, first: number, events: number, sent: number, unsent: Unsent, firstSent: number) => void;
+type Visit = (
+  span: HeldSpan,
+  first: number,
+  events: number,
+  sent: number,
+  disposition: Disposition,
+  firstSent: number,
+) => void;
 
 /** Makes no object for a run: where events go to many datasets, each event of one is a run of its own. */
-function walkRuns({ spans, fates }: Batch, visit: Visit): void {
+function walkRuns({ spans, outcomes }: Batch, visit: Visit): void {
   let firstSent = 0;
   let index = 0;
   let first = 0;
-  const take = (count: number, sent: number, unsent: Unsent): void => {
+  const take = (count: number, sent: number, disposition: Disposition): void => {
     for (let left = count; left > 0;) {
       for (; spans[index]?.events === first; index++) first = 0;
       const span = spans[index];
-      if (!span) throw new Error('a batch has more fates than events');
+      if (!span) throw new Error('a batch has more outcomes than events');
       const events = Math.min(left, span.events - first);
-      visit(span, first, events, sent, unsent, firstSent);
+      visit(span, first, events, sent, disposition, firstSent);
       first += events;
       firstSent += events * sent;
       left -= events;
     }
   };
-  if (fates) fates.walk(take);
-  else for (const { events } of spans) take(events, 1, 'none');
+  if (outcomes) outcomes.walk(take);
+  else for (const { events } of spans) take(events, 1, 'sent');
 }
 
 /** Settles every event of the batch in its accounting; `refused` tells what became of the sent ones that were not stored, by their place in the body. */
 function settleEvents(batch: Batch, refused: ReadonlyMap<number, { readonly fate?: 'kept' | 'dropped' }>): void {
-  walkRuns(batch, ({ accounting, firstEvent }, first, events, sent, unsent, firstSent) => {
-    const rest = unsent === 'none' ? 'filtered' : unsent === 'dead_lettered' ? batch.withheld.fate : unsent;
+  walkRuns(batch, ({ accounting, firstEvent }, first, events, sent, disposition, firstSent) => {
+    const rest =
+      disposition === 'sent' ? 'filtered' : disposition === 'dead_lettered' ? batch.withheld.fate : disposition;
     const start = firstEvent + first;
     if (refused.size === 0)
       return accounting.settle(start, start + events, sent === 0 ? rest : worseOf(rest, 'delivered'));
@@ -204,7 +216,7 @@ function settleEvents(batch: Batch, refused: ReadonlyMap<number, { readonly fate
 }
 
 /** Where a dead letter comes from. */
-export type Origin = Pick<
+export type DeadLetterOrigin = Pick<
   DeadLetter,
   'sink' | 'dataset' | 'source' | 'stream' | 'spanOffset' | 'spanEnd' | 'eventInSpan' | 'sub'
 >;
@@ -214,7 +226,7 @@ function originOf(
   { source, stream, from, to }: HeldSpan,
   eventInSpan: number,
   sub: number | undefined,
-): Origin {
+): DeadLetterOrigin {
   return {
     sink: sinkOfOwner(owner),
     dataset,
@@ -228,8 +240,11 @@ function originOf(
 }
 
 /** The origins of events that are sent, by their places in the body. */
-function originsOf<T>(batch: Batch, wanted: ReadonlyMap<number, T>): { index: number; what: T; origin: Origin }[] {
-  const found: { index: number; what: T; origin: Origin }[] = [];
+function originsOf<T>(
+  batch: Batch,
+  wanted: ReadonlyMap<number, T>,
+): { index: number; what: T; origin: DeadLetterOrigin }[] {
+  const found: { index: number; what: T; origin: DeadLetterOrigin }[] = [];
   walkRuns(batch, (span, first, events, sent, _, firstSent) => {
     for (let index = firstSent; index < firstSent + events * sent; index++) {
       const what = wanted.get(index);
@@ -246,7 +261,7 @@ function originsOf<T>(batch: Batch, wanted: ReadonlyMap<number, T>): { index: nu
 }
 
 /** The events that are withheld from the service, each with its origin. */
-function* originsOfWithheld(batch: Batch): Generator<{ withheld: Withheld; origin: Origin }> {
+function* originsOfWithheld(batch: Batch): Generator<{ withheld: Withheld; origin: DeadLetterOrigin }> {
   const spans = batch.spans.values();
   let span = spans.next().value;
   let before = 0;
