@@ -1,5 +1,5 @@
 /**
- * Holds every class of src to naming what it needs: it is handed no bag of options that was made for another, is made of few objects, and has no
+ * Holds every type of src to a name of its own, and every class to naming what it needs: it is handed no bag of options that was made for another, is made of few objects, and has no
  * method that only forwards. Prints one line a violation, `file:line: fault, and the fix`, and exits 1 if there is any.
  */
 import { dirname, join } from 'node:path';
@@ -54,6 +54,7 @@ export function checkClasses(root: string, reasons: Readonly<Record<string, stri
   const found = [...scopes.values()].flatMap((scope) => [...findBags(scope, scopes), ...findInClasses(scope, scopes)]);
   const known = new Set(found.map(({ key }) => key));
   return [
+    ...findSharedNames(scopes.values()),
     ...found.filter(({ key }) => !Object.hasOwn(reasons, key)).map(({ fault }) => fault),
     ...Object.keys(reasons)
       .filter((key) => !known.has(key))
@@ -81,6 +82,26 @@ function readScope(root: string, file: string): Scope {
       imported.set(nameOf(each['local'])!, { name: nameOf(each['imported']) ?? '', file: from });
   }
   return { file, text, body, declared, imported };
+}
+
+const TYPES = /^(?:TS(?:Interface|TypeAlias|Enum)|Class)Declaration$/;
+
+/** Types that are exported under the name of another. Those that stay in their files may share a short name among themselves. */
+function findSharedNames(scopes: Iterable<Scope>): string[] {
+  const types = [...scopes].flatMap(({ file, text, body }) =>
+    (body['body'] as Node[]).flatMap((statement) => {
+      const node = (statement['declaration'] as Node | null | undefined) ?? statement;
+      const name = TYPES.test(node.type) ? nameOf(node['id']) : undefined;
+      return name ? [{ name, isExported: node !== statement, at: `${file}:${lineAt(text, node.start)}` }] : [];
+    }),
+  );
+  return [...Map.groupBy(types, ({ name }) => name).values()].flatMap(([first, ...others]) =>
+    others.length === 0 || ![first!, ...others].some(({ isExported }) => isExported)
+      ? []
+      : others.map(
+          ({ name, at }) => `${at}: ${name} is another type in ${first!.at}; say of what it is, or make them one`,
+        ),
+  );
 }
 
 const nameOf = (node: unknown): string | undefined => (node as { name?: string } | null | undefined)?.name;

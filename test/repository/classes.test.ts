@@ -90,3 +90,13 @@ test('the tree is in order, with few exceptions', () => {
 function objects(count: number): string {
   return Array.from({ length: count }, (_, n) => `readonly o${n}: Log`).join('; ');
 }
+
+test('an exported type has a name of its own; types that stay in their files may share one', () => {
+  const tree = (a: string, b: string): string => makeTree({ 'src/a.ts': a, 'src/b/b.ts': b });
+  expect(checkClasses(tree('export class Place {}', 'export interface Place { a: 1 }'), {})).toEqual([
+    'src/b/b.ts:1: Place is another type in src/a.ts:1; say of what it is, or make them one',
+  ]);
+  expect(checkClasses(tree('type Place = 1;', 'export type Place = 2;'), {})).toHaveLength(1);
+  expect(checkClasses(tree('type Row = 1;', 'interface Row { a: 1 }'), {})).toEqual([]);
+  expect(checkClasses(tree('export type Row = 1;', 'export const Row = 1;'), {})).toEqual([]);
+});
