@@ -10,7 +10,7 @@ import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Shaper } from '../../core/shaping.ts';
-import type { PrivateFiles, Source, SourceContext, SourceStats } from '../../core/source.ts';
+import type { PrivateFiles, Source, SourceContext } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { State } from '../../state/database/store.ts';
 import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
@@ -132,13 +132,15 @@ export async function createSourcePipeline({
   }
 }
 
-/** Totals carry over; gauges (lag, files) do not. */
-function addTotals(stats: SourceStats, former: SourceStats): void {
-  if (stats.refused) stats.refused.links += former.refused?.links ?? 0;
-  const before = former as unknown as Record<string, unknown>;
-  const now = stats as unknown as Record<string, unknown>;
-  for (const [name, total] of Object.entries(before)) {
-    const isComputed = Object.getOwnPropertyDescriptor(stats, name)?.get !== undefined;
-    if (typeof total === 'number' && name !== 'lagBytes' && !isComputed) now[name] = Number(now[name] ?? 0) + total;
+/** Numbers of `SourceStats` that are no totals. */
+const GAUGES: ReadonlySet<string> = new Set(['lagBytes', 'goneLagBytes', 'lagSeconds', 'files']);
+
+/** Adds every total of the source that was stopped: counters do not go back. */
+export function addTotals(stats: object, former: object): void {
+  const now = stats as Record<string, unknown>;
+  for (const [name, before] of Object.entries(former)) {
+    if (GAUGES.has(name)) continue;
+    if (typeof before === 'number') now[name] = Number(now[name] ?? 0) + before;
+    else if (before) addTotals((now[name] ??= {}), before);
   }
 }

@@ -43,6 +43,8 @@ export function createSyslogSource(
   const reserve = (bytes: number): Region => context.reserve(bytes);
   const { id, maxEventBytes } = config;
   const splits = config.onOversize === 'split';
+  /** By the sources that this one follows. */
+  let droppedBefore = 0;
   const stats = {
     ...newStats(),
     oversizeLines: 0,
@@ -51,7 +53,10 @@ export function createSyslogSource(
     connections: { closedIdle: 0, closedNew: 0, lateMessages: 0 },
     files: { open: 0 },
     get droppedDatagrams() {
-      return sockets?.drops.total ?? 0;
+      return droppedBefore + (sockets?.drops.total ?? 0);
+    },
+    set droppedDatagrams(total) {
+      droppedBefore += total - this.droppedDatagrams;
     },
   };
   const { lane } = context;
