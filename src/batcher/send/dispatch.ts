@@ -282,7 +282,7 @@ const SLOW_AT_LEAST_MS = 2000;
 
 /**
  * Limit of concurrent requests: additive increase, multiplicative decrease, within the configured maximum.
- * It starts at the maximum, is halved when the service is overloaded (429, 503, timeouts, or requests that take much
+ * It starts at the maximum, is halved when the service is overloaded (429, 430, 503, timeouts, or requests that take much
  * longer than they used to), and grows by one for each round of requests that went well.
  */
 export class Concurrency {

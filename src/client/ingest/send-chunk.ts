@@ -1,6 +1,6 @@
 /**
  * Stores the events of one chunk, each at most once, and names those that the service refused. Sends refused requests again as the agent
- * does (core/send), in the same parts, encodings and keys, so that a repeated request is stored once. Two things differ, as the caller keeps
+ * does (core/requests.ts), in the same parts, encodings and keys, so that a repeated request is stored once. Two things differ, as the caller keeps
  * the events: of a request that was stored in part only the lines are named, and invalid JSON is left out first. For `tailrace ingest` and the client.
  */
 import { promisify } from 'node:util';

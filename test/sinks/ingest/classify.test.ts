@@ -20,7 +20,7 @@ const result = (ingested: number, failed: number, more: object = {}) => ({
   ...more,
 });
 
-/** Every row of the contract's table "Delivery promise". */
+/** Every row of "Answers" in docs/delivery.md. */
 const rows: [name: string, answer: HttpOutcome, expected: object][] = [
   [
     '200 with all ingested',
