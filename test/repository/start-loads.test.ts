@@ -27,13 +27,13 @@ sinks: {s: {type: ingest, url: '${url}', token: t, dataset: logs}}\ntelemetry: {
   return printed.split('\n').map((line) => line.replace(/^file:.*\/(node_modules|src)\//, '$1/'));
 }
 
-test('an agent without lines loads no ICU data, no room that it does not use, and four packages', async () => {
+test('an agent without lines loads no ICU data, no room that it does not use, and three packages', async () => {
   const loaded = await loadedBy('', 'http://127.0.0.1:9');
   expect(loaded).toContain('src/sources/file/source.ts');
   expect(loaded.filter((name) => name === 'Intl')).toEqual([]);
   const folders = new Set(loaded.map((name) => /^(?:node_modules|src)\/(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? ''));
   expect([...folders].filter((name) => name.startsWith('node_modules/')).sort()).toEqual(words`
-    node_modules/commander node_modules/p-queue node_modules/picomatch node_modules/yaml
+    node_modules/commander node_modules/picomatch node_modules/yaml
   `);
   for (const room of ['src/service', 'src/language', 'src/web']) expect(folders).not.toContain(room);
   // What these rooms are asked before their part is needed.
