@@ -1,8 +1,11 @@
 /** Datasets that are paused: which batches wait, what they may hold of the memory, and how each goes on. */
 import { test as base, expect } from 'vitest';
+import type { Outcome } from '../../src/core/sink.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { DeliveryRig } from './delivery-rig.ts';
 import { delivered, pause, retry, stores } from './sink-rig.ts';
+
+const FINAL = { ...pause(), isFinal: true } as Outcome;
 
 /** Each test begins with a delivery as it is by default. */
 const test = base.extend('rig', () => new DeliveryRig());
@@ -96,6 +99,89 @@ test('delivery probes a paused dataset with one request at a time', async () => 
   await rig.open.shift()!.answer(delivered(1));
   await until('all are settled', () => rig.accounting.settled.delivered === 4);
 });
+
+// Symptom: once the probes of paused datasets came due faster than they were answered, nothing else was sent. Cause: a probe that is due went before
+// every batch. Fix: no second one in a row while a batch waits that may be sent.
+test('delivery sends a batch between two probes that are due, and a probe between two batches', async () => {
+  const rig = new DeliveryRig({ concurrency: 1 });
+  const gone = ['gone 1', 'gone 2', 'gone 3'];
+  for (const dataset of gone) {
+    rig.seal(dataset, 1, { dataset });
+    await (await rig.next()).answer(pause('not_found'), 404);
+  }
+  await rig.clock.advance(1000);
+  for (const name of ['a', 'b', 'c']) rig.seal(name);
+  const sent: string[] = [];
+  for (let i = 0; i < 10; i++) {
+    const request = await rig.next();
+    // Meanwhile the other probes come due.
+    await rig.clock.advance(1000);
+    const isGone = request.sent.dataset !== 'logs';
+    sent.push(isGone ? 'probe' : 'batch');
+    await (isGone ? request.answer(pause('not_found'), 404) : request.answer(delivered(1)));
+  }
+  const turn = ['probe', 'batch'];
+  expect(sent).toEqual([...turn, ...turn, ...turn, 'probe', 'probe', 'probe', 'probe']);
+  expect([...rig.delivery.queue.paused.keys()].toSorted()).toEqual(gone);
+});
+
+// Symptom: a dataset was asked nothing more until a restart. Cause: a fault in one of its probes, or where the token is watched, and the next was not
+// scheduled. Fix: it is in any case.
+test('delivery probes a dataset again after a fault in a probe, with another batch', async () => {
+  const rig = new DeliveryRig({ concurrency: 1 });
+  rig.seal('a');
+  rig.seal('b');
+  await (await rig.next()).answer(pause(), 401);
+  rig.respond = () => {
+    throw new Error('no such thing');
+  };
+  await rig.clock.advance(1000);
+  expect(rig.log.find('error', 'held until a restart')).toHaveLength(1);
+  rig.respond = stores;
+  await rig.clock.advance(1000);
+  expect(rig.trace.filter((each) => each.startsWith('settle'))).toEqual(['settle b']);
+  expect(rig.delivery.queue.paused.size).toBe(0);
+});
+
+test('delivery probes by time where a change of the token cannot be awaited', async () => {
+  const rig = new DeliveryRig({ tokenChange: () => Promise.reject(new Error('too many open files')) });
+  rig.seal('a');
+  for (let probe = 0; probe < 3; probe++) {
+    await (await rig.next()).answer(pause(), 401);
+    expect(rig.log.find('error', 'cannot be awaited')).toHaveLength(probe + 1);
+    await settleTurns();
+    expect(rig.open).toHaveLength(0);
+    await rig.clock.advance(1000);
+    expect(rig.open).toHaveLength(1);
+  }
+});
+
+// Symptom: a dataset whose pause does not end was asked again. Cause: the probe that was answered so, or one before it, had scheduled the next.
+test.for(['in a probe', 'while a probe is waited for', 'while a probe is due'] as const)(
+  'delivery sends no probe after a pause that became final %s',
+  async (when) => {
+    const rig = new DeliveryRig({ concurrency: 2 });
+    rig.seal('a');
+    rig.seal('b');
+    rig.seal('other', 1, { dataset: 'other' });
+    await until('two requests', () => rig.open.length === 2);
+    const [first, second] = rig.open.splice(0);
+    await first!.answer(pause(), 401);
+    const other = await rig.next();
+    expect(other.sent.dataset).toBe('other');
+    if (when === 'while a probe is due') await rig.clock.advance(1000);
+    expect(rig.open).toHaveLength(0);
+    await second!.answer(when === 'in a probe' ? pause() : FINAL, 401);
+    if (when === 'in a probe') {
+      await rig.clock.advance(1000);
+      await (await rig.next()).answer(FINAL, 401);
+    }
+    await other.answer(delivered(1));
+    await rig.clock.advance(5000);
+    expect(rig.open).toHaveLength(0);
+    expect(rig.delivery.queue.paused.get('logs')).toMatchObject({ isFinal: true });
+  },
+);
 
 // Symptom: after a pause one batch was never sent again, and a drain never ended. Cause: the list of waiting batches was
 // walked while workers took batches out of it. Fix: it is counted first.

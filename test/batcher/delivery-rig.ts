@@ -1,7 +1,7 @@
 /** A delivery whose sink answers as the test asks, with a stopped clock and a record of all that happened, in order. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
-import type { DeadLetter, SinkRequest, SendResult } from '../../src/core/sink.ts';
+import type { DeadLetter, Sink, SinkRequest, SendResult } from '../../src/core/sink.ts';
 import type { RequestPart } from '../../src/core/requests.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { MemoryBudget } from '../../src/batcher/memory-budget.ts';
@@ -9,7 +9,7 @@ import { TailraceError } from '../../src/core/errors.ts';
 import type { BatchQueue } from '../../src/batcher/queue.ts';
 import { diskPolicy, makeQueue, SinkRig } from './sink-rig.ts';
 
-export interface RigOptions {
+export interface RigOptions extends Pick<Sink, 'tokenChange'> {
   readonly concurrency?: number;
   readonly compression?: 'auto' | 'gzip' | 'zstd' | 'none';
   readonly maxElapsedMs?: number;

@@ -75,6 +75,7 @@ export function makeQueue(
 export type RigKeeper = BatchStores['positions'];
 
 type RigDelivery = Partial<Pick<DeliveryOptions, 'sink' | 'random'>> &
+  Pick<Sink, 'tokenChange'> &
   Pick<DeliveryOptions, 'queue'> & {
     /** Keeps the batches. */
     readonly store: RigKeeper;
@@ -102,6 +103,7 @@ export class SinkRig {
       commitEveryMs = 0,
       deadLetter = () => Promise.resolve('kept'),
       random = () => 0.5,
+      tokenChange,
       ...given
     }: RigDelivery,
     id = 'store',
@@ -111,6 +113,7 @@ export class SinkRig {
       id,
       send: (request, signal) => this.send(request, signal),
       close: () => Promise.resolve(),
+      ...(tokenChange ? { tokenChange } : {}),
     };
     const keeper = new Keeper({
       ...{ sink: sink.id, queue, clock, log, commitEveryMs },

@@ -51,6 +51,8 @@ export class Delivery {
   readonly dispatch: Dispatch;
   readonly #refusals: Refusals;
   #workers = 0;
+  /** What a worker took last is a probe. */
+  #isProbeLast = false;
   /** Resolves once no worker works. */
   #whenIdle = Promise.withResolvers<void>();
   readonly stats: DeliveryStats;
@@ -145,13 +147,14 @@ export class Delivery {
     while (this.#workers > 0) await this.#whenIdle.promise;
   }
 
-  /** A probe that is due, else the oldest batch whose dataset is not paused; undefined without either. */
+  /** A probe that is due, but no second one in a row before the oldest batch whose dataset is not paused; undefined without either. */
   #next(): Work | undefined {
     const { queue } = this;
     if (queue.halt.signal.aborted) return undefined;
-    const probe = queue.paused.size > 0 ? this.#pauses.next() : undefined;
-    if (probe) return { probe, batch: this.#probeOf(probe) };
     const batch = queue.all.find(({ state, dataset }) => state === 'waiting' && !queue.paused.has(dataset));
+    const probe = batch && this.#isProbeLast ? undefined : this.#pauses.next();
+    this.#isProbeLast = probe !== undefined;
+    if (probe) return { probe, batch: this.#probeOf(probe) };
     return batch && { batch, probe };
   }
 
@@ -166,12 +169,13 @@ export class Delivery {
       const { batch, probe } = work;
       try {
         if (batch) await this.#takeOut(batch);
-        if (probe) this.#pauses.noteProbed(probe.dataset);
       } catch (error) {
         this.#options.log.error(
           { sink: this.#options.sink.id, reason: messageOf(error) },
           'delivery failed by a fault of its own; the batch is held until a restart',
         );
+      } finally {
+        if (probe) this.#pauses.noteProbed(probe.dataset);
       }
       // What comes after this turn finds the worker at work, or gone.
       work = this.#workers > this.dispatch.concurrency.limit ? undefined : this.#next();

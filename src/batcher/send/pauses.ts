@@ -26,7 +26,7 @@ export class Pauses {
   readonly #options: PausesOptions;
   /** Probes of each paused dataset so far. */
   readonly #counts = new Map<string, number>();
-  /** Datasets whose next probe is waited for, or due; and those of which it is due, which are paused. */
+  /** Paused datasets with a probe scheduled or due, and those whose probe is due. */
   readonly #scheduled = new Set<string>();
   readonly #due: string[] = [];
 
@@ -48,7 +48,8 @@ export class Pauses {
     const pause = { reason, detail, fix, ...(isFinal ? { isFinal } : {}) };
     queue.paused.set(dataset, pause);
     queue.workers.watcher?.notePause(sink.id, dataset, pause);
-    if (!isFinal) this.#schedule(dataset);
+    if (isFinal) this.#cancel(dataset);
+    else this.#schedule(dataset);
   }
 
   /** The service takes events of the dataset: ends its pause, if there is one. */
@@ -56,30 +57,38 @@ export class Pauses {
     const { queue, log, sink } = this.#options;
     if (!queue.paused.delete(dataset)) return;
     this.#counts.delete(dataset);
-    const place = this.#due.indexOf(dataset);
-    if (place >= 0) this.#take(place);
+    this.#cancel(dataset);
     log.info({ sink: sink.id, dataset }, 'the service takes events again; delivery goes on');
     queue.workers.sender?.wake();
   }
 
   /** A probe that is due, to be sent now; `noteProbed` is to be called once it was. */
   next(): Probe | undefined {
-    if (this.#due.length === 0) return undefined;
-    const dataset = this.#take(0);
+    const [dataset] = this.#due;
+    if (dataset === undefined) return undefined;
+    this.#cancel(dataset);
     const count = this.#counts.get(dataset) ?? 0;
     this.#counts.set(dataset, count + 1);
     return { dataset, count };
   }
 
-  /** Still paused after a probe: there was nothing to ask with, or the answer was no outcome of its own. */
+  /** Schedules the next probe if the dataset is still paused. */
   noteProbed(dataset: string): void {
-    if (this.#options.queue.paused.has(dataset)) this.#schedule(dataset);
+    if (this.#isAsked(dataset)) this.#schedule(dataset);
   }
 
-  #take(place: number): string {
-    const [dataset] = this.#due.splice(place, 1);
-    this.#scheduled.delete(dataset!);
-    return dataset!;
+  /** It is paused, and the pause can end. */
+  #isAsked(dataset: string): boolean {
+    const pause = this.#options.queue.paused.get(dataset);
+    return pause !== undefined && !pause.isFinal;
+  }
+
+  /** Its probe is due no more. */
+  #cancel(dataset: string): void {
+    const place = this.#due.indexOf(dataset);
+    if (place < 0) return;
+    this.#due.splice(place, 1);
+    this.#scheduled.delete(dataset);
   }
 
   #schedule(dataset: string): void {
@@ -95,15 +104,18 @@ export class Pauses {
     const waitMs = queue.settings.retry.maxBackoffMs * (0.5 + random() / 2);
     const probing = new AbortController();
     const either = AbortSignal.any([signal, probing.signal]);
+    const over = clock.sleep(waitMs, either);
     try {
-      await Promise.race([clock.sleep(waitMs, either), ...(sink.tokenChange ? [sink.tokenChange(either)] : [])]);
+      await Promise.race([over, ...(sink.tokenChange ? [sink.tokenChange(either)] : [])]);
     } catch (error) {
-      log.error({ sink: sink.id, dataset, reason: messageOf(error) }, 'a probe failed by a fault of its own');
-      return;
-    } finally {
-      probing.abort();
+      log.error(
+        { sink: sink.id, dataset, reason: messageOf(error) },
+        'a change of the token cannot be awaited by a fault of its own; the service is asked again after a time',
+      );
+      await over;
     }
-    if (!queue.paused.has(dataset)) return void this.#scheduled.delete(dataset);
+    probing.abort();
+    if (!this.#isAsked(dataset)) return void this.#scheduled.delete(dataset);
     this.#due.push(dataset);
     queue.workers.sender?.wake();
   }
