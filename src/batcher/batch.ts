@@ -7,9 +7,8 @@ import type { StoredBatch, StoredSpan } from '../state/database/stored-batch.ts'
 import { groupsIn, positionsOf, streamRange, streamTail, sumOf } from './block-events.ts';
 import type { Accounting } from './accounting.ts';
 import { ShapingOutcomes } from './shaping-outcomes.ts';
-import { Payload } from './payload.ts';
+import { Payload, WithheldEvents } from './payload.ts';
 import { CONTINUES, type HeldSpan, joinGroups } from './span.ts';
-import { WithheldEvents } from './payload.ts';
 
 /**
  * Where its bytes come from. `file`: its events can be made again from its spans. `once`: from files, but a transform may make other

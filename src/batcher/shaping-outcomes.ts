@@ -1,5 +1,5 @@
 /**
- * The result of shaping for each event of a batch, in order: how many events it became, and the fate of an disposition one. Stored as runs of
+ * The result of shaping for each event of a batch, in order: how many events it became, and what became of one that was not sent. Stored as runs of
  * equal results, of which most batches have few.
  */
 import { DISPOSITIONS, type Disposition } from '../core/shaping.ts';
@@ -7,7 +7,7 @@ import { DISPOSITIONS, type Disposition } from '../core/shaping.ts';
 const NUMBERS = 3;
 
 export class ShapingOutcomes {
-  /** Three numbers a run: its events, how many are sent of each, and the place in UNSENT. No two neighbours have the same fate. */
+  /** Three numbers a run: its events, how many are sent of each, and the place in DISPOSITIONS. No two neighbours are equal in the latter two. */
   #runs: Uint32Array;
   #length: number;
 
@@ -49,7 +49,7 @@ export class ShapingOutcomes {
   append(other: ShapingOutcomes): void {
     const [runs, length] = [other.#runs, other.#length];
     if (length === 0) return;
-    // Only the first may have the fate of the last one here.
+    // Only the first may be equal to the last one here.
     this.#add(runs[0]!, runs[1]!, runs[2]!);
     this.#reserve(length);
     this.#runs.set(runs.subarray(NUMBERS, length), this.#length);

@@ -108,7 +108,7 @@ export interface KeeperOptions {
 }
 
 /**
- * Has what a batch needs before it goes on: its body in memory, and its key, spans and parts on disk. Tries until the disk gives or takes it.
+ * Loads a batch's body and persists its key, spans and parts before it is sent; retries while the disk refuses.
  * Batches that wait are committed together, in the order in which they were closed.
  */
 export class Keeper {
@@ -121,7 +121,7 @@ export class Keeper {
     this.letters = options.letters;
   }
 
-  /** The kind of a batch says it when the batch opens; one of files goes to the disk buffer once its file is deleted, or while the service is slow. */
+  /** By origin; a batch of files uses the spool once it has a file there. */
   storeOf({ canBeRebuilt, spoolName }: Batch): BatchStore {
     const { positions, spool } = this.#options.stores;
     return canBeRebuilt && spoolName === undefined ? positions : spool;

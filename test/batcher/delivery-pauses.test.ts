@@ -29,6 +29,17 @@ test.for([
   expect(rig.open).toHaveLength(limit);
 });
 
+test('delivery sends more at a time at once when the service bears it', async () => {
+  const rig = new DeliveryRig({ concurrency: 2 });
+  rig.seal('a');
+  await (await rig.next()).answer(retry('rate_limited'), 429);
+  for (const name of ['b', 'c', 'd']) rig.seal(name);
+  await rig.clock.advance(1000);
+  expect(rig.open).toHaveLength(1);
+  await rig.open.shift()!.answer(delivered(1));
+  expect(rig.open).toHaveLength(2);
+});
+
 test('delivery gives paused datasets half of the memory, together, and others all that is left', async () => {
   const rig = new DeliveryRig({ concurrency: 8 });
   const third = rig.budget.budgetBytes / 6 + 1;

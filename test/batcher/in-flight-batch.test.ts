@@ -43,7 +43,7 @@ function walk(inFlight: InFlightBatch, choices: readonly boolean[]): Map<string,
   return keys;
 }
 
-test('inFlight split the same way has the same keys for the same events, and no key twice', () => {
+test('a batch in flight split the same way has the same keys for the same events, and no key twice', () => {
   const choices = fc.array(fc.boolean(), { minLength: 1 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), choices, choices, (count, first, second) => {
@@ -60,14 +60,14 @@ test('inFlight split the same way has the same keys for the same events, and no 
   );
 });
 
-test('inFlight that goes on with stored parts splits them into the keys it would have had', () => {
+test('a batch in flight that goes on with stored parts splits them into the keys it would have had', () => {
   const whole = new InFlightBatch(batchOf([10]));
   whole.split('size');
   const resumed = new InFlightBatch(batchOf([10]), structuredClone(whole.parts));
   expect([...walk(resumed, [true])]).toEqual([...walk(whole, [true])]);
 });
 
-test('inFlight splits into halves that are the events of the whole, in order', () => {
+test('a batch in flight splits into halves that are the events of the whole, in order', () => {
   const inFlight = new InFlightBatch(batchOf([5]));
   expect([inFlight.isWhole, inFlight.parts]).toEqual([true, [{ first: 0, count: 5, key: 'key' }]]);
   inFlight.split('size');
@@ -85,7 +85,7 @@ test('inFlight splits into halves that are the events of the whole, in order', (
 test.for([
   ['gzip', gunzipSync],
   ['zstd', zstdDecompressSync],
-] as const)('inFlight compresses each part with %s alone, under its own key', async ([compression, decompress]) => {
+] as const)('a batch in flight compresses each part with %s, under its own key', async ([compression, decompress]) => {
   const inFlight = new InFlightBatch(batchOf([4]));
   inFlight.split('size');
   const request = await inFlight.requestOf(inFlight.parts[1]!, { encoding: compression, isStrict: false });

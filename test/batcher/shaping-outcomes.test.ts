@@ -1,4 +1,4 @@
-/** Fates of events as runs: what is added and appended comes out again, neighbours of one fate as one run. */
+/** What shaping did to events, as runs: what is added and appended comes out again, equal neighbours as one run. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ShapingOutcomes } from '../../src/batcher/shaping-outcomes.ts';

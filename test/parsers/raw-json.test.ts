@@ -3,7 +3,7 @@
  * was made of values. Fix: members of a found object keep their bytes.
  */
 import { expect, test } from 'vitest';
-import { fatesOf } from '../shaping/cut/ways.ts';
+import { resultsOf } from '../shaping/cut/ways.ts';
 
 const MEMBERS = String.raw`"n":1.0,"e":1e400,"big":12345678901234567890,"o":{ "k":1,"k":2.50, "12":1,"0":[1.10 ] },"t":"\u00e9\/","k":1`;
 const OBJECT = `{${MEMBERS}}`;
@@ -37,7 +37,7 @@ test.each([
     `<13>1 2026-11-21T10:15:00Z host app 1 - - ${OBJECT}\n`,
   ],
 ])('members of JSON keep their bytes: %s', async (_, source, input) => {
-  const [plain, hidden] = await fatesOf(source, [['where 1 == 1'], ['project-away o.none, none']], input);
+  const [plain, hidden] = await resultsOf(source, [['where 1 == 1'], ['project-away o.none, none']], input);
   const [before = '', after = ''] = MEMBERS.split(',"t":');
   for (const { sent } of [plain!, hidden!]) {
     expect(sent).toContain(before.replaceAll('\n', ' '));
@@ -46,20 +46,20 @@ test.each([
 });
 
 test('keys beside a Docker message keep their form', async () => {
-  const [fate] = await fatesOf(
+  const [result] = await resultsOf(
     'format: docker',
     [['where 1 == 1']],
     `${docker('m\n', ',"attrs":{"n":1.0,"big":12345678901234567890}')}\n`,
   );
-  expect(fate!.sent).toContain('"attrs":{"n":1.0,"big":12345678901234567890}');
+  expect(result!.sent).toContain('"attrs":{"n":1.0,"big":12345678901234567890}');
 });
 
 test('line breaks in an object of joined lines become spaces, its numbers stay', async () => {
-  const [fate] = await fatesOf(
+  const [result] = await resultsOf(
     'format: text, parse_json: true, multiline: {start: "^\\\\S"}',
     [['where 1 == 1']],
     '{ "n":1.0,\n "in": {\r\n "m":1e400 } }\nx\n',
   );
-  expect(fate!.sent.split('\n')[0]).toContain('"n":1.0,"in":{');
-  expect(fate!.sent.split('\n')[0]).toMatch(/"in":\{\s+"m":1e400 \}/);
+  expect(result!.sent.split('\n')[0]).toContain('"n":1.0,"in":{');
+  expect(result!.sent.split('\n')[0]).toMatch(/"in":\{\s+"m":1e400 \}/);
 });

@@ -1,4 +1,4 @@
-/** A sink with the forms of its type, whose address, token and the like a reload replaces while it is used: a request in flight ends on the old one. */
+/** A sink whose address or token a reload replaces in use; has its type's forms. A request in flight ends on the old one. */
 import type { BodyForms, Sink } from '../../core/sink.ts';
 import { MAX_FORMER_SECRETS } from '../limits.ts';
 

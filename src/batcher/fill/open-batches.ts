@@ -25,7 +25,7 @@ export interface OpenBatchesOptions {
   readonly limits: BatchLimits;
   /** The form in which the batches are sent. */
   readonly form: BodyForm | undefined;
-  /** The disk buffer takes events that cannot be reread unchanged: their checksum is made while they are in the processor's caches. */
+  /** Checksums bodies of batches that need the disk buffer as they are written, while cached. */
   readonly sumsLive: boolean;
 }
 

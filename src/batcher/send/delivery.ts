@@ -1,6 +1,6 @@
 /**
- * Sends the batches of one sink's queue: each is safe first (store.ts), sent by dispatch.ts, and where it is refused goes through refusals.ts
- * (splits, dead letters). At most so many workers send at a time as the service bears, probes included.
+ * Sends one sink's batches: makes each safe (store.ts), sends it (dispatch.ts), handles refusals (refusals.ts). The service's load limits the
+ * workers; probes count.
  */
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -177,7 +177,7 @@ export class Delivery {
       } finally {
         if (probe) this.#pauses.noteProbed(probe.dataset);
       }
-      // What comes after this turn finds the worker at work, or gone.
+      // Decided in this turn: a batch queued later finds this worker busy or starts another.
       work = this.#workers > this.dispatch.concurrency.limit ? undefined : this.#next();
     }
     this.#workers -= 1;

@@ -16,9 +16,8 @@ import { Forbidden, type TokenState } from './forbidden.ts';
 import type { BatchQueue } from '../queue.ts';
 import type { Keeper } from '../store.ts';
 import type { Pauses } from './pauses.ts';
-import { finishPart } from './in-flight-batch.ts';
+import { finishPart, type InFlightBatch } from './in-flight-batch.ts';
 import type { Refusals } from './refusals.ts';
-import type { InFlightBatch } from './in-flight-batch.ts';
 
 /** Bad answers in a row after which the dataset pauses, so that a broken service does not get endless duplicates. */
 const BAD_ANSWERS_BEFORE_PAUSE = 5;
@@ -269,7 +268,7 @@ export class Dispatch {
         { sink: sink.id, dataset, seconds: Math.round(lastedMs / 1000) },
         'the service stores again; delivery goes on',
       );
-    if (queue.paused.has(dataset)) pauses.end(dataset);
+    pauses.end(dataset);
     // The service may bear more than before.
     queue.workers.sender?.wake();
   }
@@ -282,8 +281,8 @@ const SLOW_AT_LEAST_MS = 2000;
 
 /**
  * Limit of concurrent requests: additive increase, multiplicative decrease, within the configured maximum.
- * It starts at the maximum, is halved when the service is overloaded (429, 430, 503, timeouts, or requests that take much
- * longer than they used to), and grows by one for each round of requests that went well.
+ * It starts at the maximum, is halved when the service is overloaded (429, 430, 408, 503, timeouts, or requests that take
+ * much longer than they used to), and grows by one for each round of requests that went well.
  */
 export class Concurrency {
   #maximum: number;

@@ -216,7 +216,7 @@ function settleEvents(batch: Batch, refused: ReadonlyMap<number, { readonly fate
 }
 
 /** Where a dead letter comes from. */
-export type DeadLetterOrigin = Pick<
+type DeadLetterOrigin = Pick<
   DeadLetter,
   'sink' | 'dataset' | 'source' | 'stream' | 'spanOffset' | 'spanEnd' | 'eventInSpan' | 'sub'
 >;

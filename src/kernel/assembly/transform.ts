@@ -47,7 +47,7 @@ export function useProgram(at: usize): void {
 
 /**
  * Shapes the events in `[p, end)` to `[out, limit)`, which has 64 bytes of slack. Tables get for each event: `ends` where its own bytes end,
- * relative to `out`, and `sent` whether it is written, u32 each; `unsent` UNSENT's place of its fate, a byte; and `runs` for each run of
+ * relative to `out`, and `sent` whether it is written, u32 each; `unsent` its place in DISPOSITIONS, a byte; and `runs` for each run of
  * events of one fate its length and these two, u32 each. `most` bounds the events. Results, u32 each: addresses reached in the input and the
  * output, how many events were handled and how many written, why it stopped, how many runs there are.
  */

@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { FUNCTIONS } from '../../../src/language/functions/table.ts';
 import { QUERY_OPERATORS } from '../../../src/language/operators/table.ts';
-import { fatesOf } from './ways.ts';
+import { resultsOf } from './ways.ts';
 
 process.env['CUT_KEY'] = 'key';
 const SECRET = 'hunter2';
@@ -126,7 +126,7 @@ const CUTS: Readonly<Record<string, Cut>> = Object.fromEntries(
 ); // prettier-ignore
 
 test.each(Object.entries(CUTS))('%s: nothing that a pipeline hides leaves in clear, and all of it is in dead letters', async (_, { source, input }) => {
-  const [plain, ...hidden] = await fatesOf(source, [['extend a = 1'], ...HIDING.map((text) => [text])], input);
+  const [plain, ...hidden] = await resultsOf(source, [['extend a = 1'], ...HIDING.map((text) => [text])], input);
   expect(plain!.sent).toContain(SECRET);
   const found = hidden.map(({ sent, withheld }, n) => ({
     transform: HIDING[n],
@@ -141,7 +141,7 @@ const CUT = CUTS['format: auto: invalid']!;
 
 test('a pipeline hides fields on source, top and sink alike, wherever its step is, also in text that an earlier step made', async () => {
   const before = 'extend other = message | project-rename moved = message';
-  const [first, last, between] = await fatesOf(CUT.source, [['project-away password', before], [before, 'project-away password'], [before, 'extend b = 1 | project-away password | extend c = 2', before]], CUT.input);
+  const [first, last, between] = await resultsOf(CUT.source, [['project-away password', before], [before, 'project-away password'], [before, 'extend b = 1 | project-away password | extend c = 2', before]], CUT.input);
   for (const { sent, withheld } of [first!, last!, between!]) {
     expect(sent).toBe('');
     expect(withheld).toEqual([{ event: 0, sub: 0, reason: expect.stringContaining('is a cut line or invalid JSON'), text: expect.stringContaining(SECRET) }]);
@@ -149,9 +149,9 @@ test('a pipeline hides fields on source, top and sink alike, wherever its step i
 }); // prettier-ignore
 
 test.each([['keep', 1, 0, 0], ['dead_letter', 0, 1, 0], ['drop', 0, 0, 1]] as const)('on_error: %s decides about a cut object', async (onError, sent, withheld, dropped) => {
-  const [fate] = await fatesOf(CUT.source, [['project-away password']], CUT.input, onError);
-  expect({ sent: fate!.sent.split('\n').length - 1, withheld: fate!.withheld.length, dropped: fate!.dropped }).toEqual({ sent, withheld, dropped });
-  expect(fate!.sent.includes('"transform_error":"the text is a cut line or invalid JSON')).toBe(onError === 'keep');
+  const [result] = await resultsOf(CUT.source, [['project-away password']], CUT.input, onError);
+  expect({ sent: result!.sent.split('\n').length - 1, withheld: result!.withheld.length, dropped: result!.dropped }).toEqual({ sent, withheld, dropped });
+  expect(result!.sent.includes('"transform_error":"the text is a cut line or invalid JSON')).toBe(onError === 'keep');
 }); // prettier-ignore
 
 /** What no pipeline that hides fields holds back: it was read whole, or is no object. */
@@ -178,7 +178,7 @@ const WHOLE: Readonly<Record<string, Cut>> = {
 }; // prettier-ignore
 
 test.each(Object.entries(WHOLE))('%s is sent', async (_, { source, input }) => {
-  const [plain, hidden] = await fatesOf(
+  const [plain, hidden] = await resultsOf(
     source,
     [['extend a = 1'], ['extend a = 1 | project-away no_such_field']],
     input,
@@ -188,17 +188,17 @@ test.each(Object.entries(WHOLE))('%s is sent', async (_, { source, input }) => {
 });
 
 test('redact of the whole text hides no field: a cut object runs through it', async () => {
-  const [fate] = await fatesOf(CUT.source, [['extend message = redact(message, "/hunter2/")']], CUT.input);
-  expect(fate!.withheld).toEqual([]);
-  expect(fate!.sent).toContain('[REDACTED:pattern]');
-  expect(fate!.sent).not.toContain(SECRET);
+  const [result] = await resultsOf(CUT.source, [['extend message = redact(message, "/hunter2/")']], CUT.input);
+  expect(result!.withheld).toEqual([]);
+  expect(result!.sent).toContain('[REDACTED:pattern]');
+  expect(result!.sent).not.toContain(SECRET);
 });
 
 test('text that is blank to the limit may be the beginning of an object: its later parts are held back', async () => {
-  const [fate] = await fatesOf(
+  const [result] = await resultsOf(
     `format: auto, ${LIMIT}, on_oversize: split`,
     [['project-away password']],
     `${' '.repeat(9000)}${line()}x\n`,
   );
-  expect(fate!.sent).not.toContain(SECRET);
+  expect(result!.sent).not.toContain(SECRET);
 });

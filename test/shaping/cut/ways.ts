@@ -17,7 +17,7 @@ const MIB = 1024 * 1024;
 const kernel = createKernel(64 * MIB);
 const scratch = kernel.reserve(MIB);
 
-export interface Fate {
+export interface WayResult {
   readonly sent: string;
   readonly withheld: readonly { readonly reason: string; readonly text: string }[];
   /** Counted for each pipeline on its own. */
@@ -27,15 +27,15 @@ export interface Fate {
 export type OnError = 'keep' | 'dead_letter' | 'drop';
 
 /** What becomes of blocks by each of several lists of pipelines, which run one after another. */
-export interface Fates {
-  readonly fates: readonly Fate[];
+export interface Ways {
+  readonly results: readonly WayResult[];
   readonly lane: Lane;
   /** In the kernel's memory. */
   readonly reserve: (bytes: number) => Region;
   readonly release: () => void;
 }
 
-export async function createFates(pipelines: readonly (readonly string[])[], onError?: OnError): Promise<Fates> {
+export async function createWays(pipelines: readonly (readonly string[])[], onError?: OnError): Promise<Ways> {
   const shapers = await Promise.all(
     pipelines.map(async (texts) => {
       const compiled = await Promise.all(
@@ -44,7 +44,7 @@ export async function createFates(pipelines: readonly (readonly string[])[], onE
       return createShaper(compiled.map((each) => each.createStage({ failed() {} })));
     }),
   );
-  const fates = shapers.map(() => ({ sent: '', withheld: [] as { reason: string; text: string }[], dropped: 0 }));
+  const results = shapers.map(() => ({ sent: '', withheld: [] as { reason: string; text: string }[], dropped: 0 }));
   const regions: Region[] = [];
   const lane: Lane = {
     async accept(block: Block) {
@@ -52,9 +52,9 @@ export async function createFates(pipelines: readonly (readonly string[])[], onE
       for (const [n, shaper] of shapers.entries()) {
         for (let start = block.start; start < block.end;) {
           const chunk = await shapeChunk({ kernel, scratch }, template, shaper, 'app', block, start, block.end);
-          fates[n]!.sent += chunk.shaped.bytes.toString();
-          fates[n]!.withheld.push(...chunk.shaped.withheld);
-          fates[n]!.dropped += chunk.shaped.dispositions.filter((fate) => fate === 2).length;
+          results[n]!.sent += chunk.shaped.bytes.toString();
+          results[n]!.withheld.push(...chunk.shaped.withheld);
+          results[n]!.dropped += chunk.shaped.dispositions.filter((place) => place === 2).length;
           start = chunk.end;
         }
       }
@@ -65,16 +65,16 @@ export async function createFates(pipelines: readonly (readonly string[])[], onE
     regions.push(region);
     return region;
   };
-  return { fates, lane, reserve, release: () => regions.splice(0).forEach((region) => kernel.release(region)) };
+  return { results, lane, reserve, release: () => regions.splice(0).forEach((region) => kernel.release(region)) };
 }
 
 /** `source`: the source in flow style, as written after `app:`. */
-export async function fatesOf(
+export async function resultsOf(
   source: string,
   pipelines: readonly (readonly string[])[],
   input: string | Buffer,
   onError?: OnError,
-): Promise<Fate[]> {
+): Promise<WayResult[]> {
   const type = source.startsWith('type:') ? '' : 'type: stdin, ';
   const config = loadConfigText(
     `
@@ -85,7 +85,7 @@ sinks: {store: {type: ingest, url: "http://127.0.0.1:9", token: x, dataset: logs
     {},
   );
   const app = config.sources[0]!;
-  const { fates, lane, reserve, release } = await createFates(pipelines, onError);
+  const { results, lane, reserve, release } = await createWays(pipelines, onError);
   const readable = Readable.from([Buffer.from(input)]);
   if (readsLines(app)) {
     const context = {
@@ -105,5 +105,5 @@ sinks: {store: {type: ingest, url: "http://127.0.0.1:9", token: x, dataset: logs
     await reader?.read(readable);
   }
   release();
-  return [...fates];
+  return [...results];
 }

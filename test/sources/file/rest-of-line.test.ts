@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished } from 'vitest';
-import { createFates } from '../../shaping/cut/ways.ts';
+import { createWays } from '../../shaping/cut/ways.ts';
 import { type RigOptions, startRig, test, type TailRig } from './tail-rig.ts';
 
 process.env['CUT_KEY'] = 'key';
@@ -303,7 +303,7 @@ const WAYS: Readonly<Record<string, Way>> = {
 for (const [name, format] of Object.entries(FORMATS))
   test.each(Object.entries(WAYS))(`${name}: no rest of a line leaves in clear after %s`, async (_, way) => {
     const { isJoined = false } = format;
-    const through = await createFates(HIDING.map((text) => [isJoined ? `${text} | extend message = ""` : text]));
+    const through = await createWays(HIDING.map((text) => [isJoined ? `${text} | extend message = ""` : text]));
     onTestFinished(() => through.release());
     const rig = await startRig({
       ...{ glob: '*', isShaped: true, partialTimeoutMs: 5000, readCompressed: true, through },
@@ -311,7 +311,7 @@ for (const [name, format] of Object.entries(FORMATS))
     });
     await way(rig, format);
     await rig.pass(80);
-    for (const { sent, withheld } of through.fates) {
+    for (const { sent, withheld } of through.results) {
       const rest = SECRET.slice(3);
       expect(sent).not.toContain(rest);
       const held = withheld.map(({ text }) => text).join('\n');
@@ -360,7 +360,7 @@ for (const [name, format] of Object.entries(WHOLE))
       ([way]) => !UNKNOWN.has(way) && !way.includes('three') && !way.includes('cut in a member'),
     ),
   )(`${name}: lines that were not cut are sent after %s`, async (_, way) => {
-    const through = await createFates([['extend a = 1'], ['extend a = 1 | project-away password']]);
+    const through = await createWays([['extend a = 1'], ['extend a = 1 | project-away password']]);
     onTestFinished(() => through.release());
     const rig = await startRig({
       ...{ glob: '*', isShaped: true, partialTimeoutMs: 5000, readCompressed: true, through },
@@ -368,7 +368,7 @@ for (const [name, format] of Object.entries(WHOLE))
     });
     await way(rig, format);
     await rig.pass(80);
-    const [plain, hidden] = through.fates;
+    const [plain, hidden] = through.results;
     expect(hidden!.withheld).toEqual([]);
     expect(hidden!.sent).toBe(plain!.sent);
   });
