@@ -194,6 +194,24 @@ test.for(['in a probe', 'while a probe is waited for', 'while a probe is due'] a
   },
 );
 
+// Symptom: a paused dataset was asked twice at a time. Cause: another request that was refused while its probe was out scheduled one more.
+test('delivery sends no second probe of a dataset while its probe is out', async () => {
+  const rig = new DeliveryRig({ concurrency: 2 });
+  rig.seal('a');
+  rig.seal('b');
+  await until('two requests', () => rig.open.length === 2);
+  const [first, second] = rig.open.splice(0);
+  await first!.answer(pause(), 401);
+  await rig.clock.advance(1000);
+  const probe = await rig.next();
+  await second!.answer(pause(), 401);
+  await rig.clock.advance(5000);
+  expect(rig.open).toHaveLength(0);
+  await probe.answer(pause(), 401);
+  await rig.clock.advance(1000);
+  expect(rig.open).toHaveLength(1);
+});
+
 // Symptom: after a pause one batch was never sent again, and a drain never ended. Cause: the list of waiting batches was
 // walked while workers took batches out of it. Fix: it is counted first.
 test('delivery takes up every batch of a dataset that goes on', async () => {

@@ -29,6 +29,8 @@ export class Pauses {
   /** Paused datasets with a probe scheduled or due, and those whose probe is due. */
   readonly #scheduled = new Set<string>();
   readonly #due: string[] = [];
+  /** Paused datasets whose probe is out: `noteProbed` schedules the next one. */
+  readonly #out = new Set<string>();
 
   constructor(options: PausesOptions) {
     this.#options = options;
@@ -49,7 +51,7 @@ export class Pauses {
     queue.paused.set(dataset, pause);
     queue.workers.watcher?.notePause(sink.id, dataset, pause);
     if (isFinal) this.#cancel(dataset);
-    else this.#schedule(dataset);
+    else if (!this.#out.has(dataset)) this.#schedule(dataset);
   }
 
   /** The service takes events of the dataset: ends its pause, if there is one. */
@@ -58,6 +60,7 @@ export class Pauses {
     if (!queue.paused.delete(dataset)) return;
     this.#counts.delete(dataset);
     this.#cancel(dataset);
+    this.#out.delete(dataset);
     log.info({ sink: sink.id, dataset }, 'the service takes events again; delivery goes on');
     queue.workers.sender?.wake();
   }
@@ -67,6 +70,7 @@ export class Pauses {
     const [dataset] = this.#due;
     if (dataset === undefined) return undefined;
     this.#cancel(dataset);
+    this.#out.add(dataset);
     const count = this.#counts.get(dataset) ?? 0;
     this.#counts.set(dataset, count + 1);
     return { dataset, count };
@@ -74,6 +78,7 @@ export class Pauses {
 
   /** Schedules the next probe if the dataset is still paused. */
   noteProbed(dataset: string): void {
+    this.#out.delete(dataset);
     if (this.#isAsked(dataset)) this.#schedule(dataset);
   }
 
