@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addTotals } from '../../src/agent/build/source-pipeline.ts';
+import { addTotals, totalsOf } from '../../src/agent/build/source-pipeline.ts';
 import type { SourceStats } from '../../src/core/source.ts';
 import { create } from '../sources/syslog/started.ts';
 
@@ -43,5 +43,15 @@ test('a total that the next source has not counted yet carries over, too', () =>
     goneLagBytes: undefined,
     files: { open: 0 },
     past: { lostRanges: 7 },
+  });
+});
+
+test('a source that was removed keeps its totals and shows no gauge', () => {
+  expect(totalsOf(stats(5))).toEqual({
+    ...stats(5),
+    lagBytes: 0,
+    goneLagBytes: undefined,
+    files: {},
+    past: { lostRanges: 5 },
   });
 });

@@ -1,16 +1,15 @@
 /** What one source consists of: its accounting, its lane to the sinks that it feeds, and the source itself, wired together. */
 import { Accounting } from '../../batcher/accounting.ts';
 import { SourceLane } from '../../batcher/fill/lane.ts';
-import type { Route } from '../../batcher/fill/router.ts';
 import type { Batcher } from '../../batcher/fill/batcher.ts';
-import { type DatasetRegistry, Router } from '../../batcher/fill/router.ts';
+import { type DatasetRegistry, type Route, Router } from '../../batcher/fill/router.ts';
 import { streamStoreFor } from '../../batcher/keep/deleted-files.ts';
 import type { SinkConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Shaper } from '../../core/shaping.ts';
-import type { PrivateFiles, Source, SourceContext } from '../../core/source.ts';
+import { newStats, type PrivateFiles, type Source, type SourceContext, type SourceStats } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { State } from '../../state/database/store.ts';
 import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
@@ -134,6 +133,13 @@ export async function createSourcePipeline({
 
 /** Numbers of `SourceStats` that are no totals. */
 const GAUGES: ReadonlySet<string> = new Set(['lagBytes', 'goneLagBytes', 'lagSeconds', 'files']);
+
+/** The totals of a source that is gone. */
+export function totalsOf(stats: SourceStats): SourceStats {
+  const totals = newStats();
+  addTotals(totals, stats);
+  return totals;
+}
 
 /** Adds every total of the source that was stopped: counters do not go back. */
 export function addTotals(stats: object, former: object): void {

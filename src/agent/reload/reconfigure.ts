@@ -15,6 +15,7 @@ import type { State } from '../../state/database/store.ts';
 import { sourceTypeOf, type SourceConfig } from '../../sources/registry.ts';
 import type { Components, SourcePipeline } from '../build/components.ts';
 import type { SinkPipeline } from '../build/sink-pipeline.ts';
+import { totalsOf } from '../build/source-pipeline.ts';
 
 /** How often to check whether a source has stopped. */
 const STOP_CHECK_MS = 20;
@@ -157,7 +158,7 @@ async function closeSource(
   }
   if (!isStopped) log.error({ source: id }, 'a source did not stop; what it had in hand is left behind');
   components.sources.delete(id);
-  components.removed.set(id, { ...pipeline, stats: { ...pipeline.stats, files: {}, lagBytes: 0 } });
+  components.removed.set(id, { ...pipeline, stats: totalsOf(pipeline.stats) });
   if (isStopped) pipeline.release();
   return pipeline;
 }

@@ -84,6 +84,8 @@ export function createJournaldSource(
   const stopping = new AbortController();
   let child: JournalRun | undefined;
   let running: Promise<void> | undefined;
+  /** A total that a reload carried over. */
+  let lostAtOpen = 0;
   /** The last entry that was taken. */
   let last: JournalCursor | undefined;
   /** Cursor of the entry that is reread because it had no message: journalctl omits a field that journald has not linked yet. */
@@ -116,7 +118,7 @@ export function createJournaldSource(
   /** What the child printed first in place of the entry that was read last. */
   function noteGone(held: JournalCursor, first: JournalCursor): void {
     // At the start, restoring has counted those of held batches.
-    if (last || stats.lostBytes === 0) past.lostRanges += 1;
+    if (last || stats.lostBytes === lostAtOpen) past.lostRanges += 1;
     const [from, to] = [held, first].map(({ atMs }) => new Date(atMs).toISOString());
     log.error(
       { source: id, code: CODE, from, to, lostRanges: past.lostRanges },
@@ -249,6 +251,7 @@ export function createJournaldSource(
     id,
     stats,
     async open() {
+      lostAtOpen = stats.lostBytes;
       if (runChild === runJournalctl && !findJournalctl())
         throw new TailraceError(CODE, MISSING.message, { fix: MISSING.fix });
       sequences.load();

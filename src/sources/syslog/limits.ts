@@ -47,11 +47,13 @@ export const SYSLOG_KERNEL_BYTES = 5 * 1024 * 1024;
 export const MAX_SYSLOG_WAITING_READERS = 64;
 /** The least net.core.rmem_max for the documented rates. */
 export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
-/** Time for a stopping listener, or a connection that is closed, to read bytes that were sent; usually milliseconds. */
-export const SYSLOG_STOP_MS = 5_000;
-/** A connection whose end we have announced is read until it is silent so long, or so many times longer if it has brought nothing yet. */
+/** Time for a stopping listener, or a connection that is closed, to read bytes that were sent; usually milliseconds. Less than a reload waits. */
+export const SYSLOG_STOP_MS = 4_000;
+/** A connection whose end we announced is read until it brings nothing for so long. */
 export const SYSLOG_LINGER_MS = 250;
-export const SYSLOG_SILENT_LINGERS = 4;
+/** A stopping listener waits so long for the first message of a sender that has connected, and looks for it so often. */
+export const SYSLOG_FIRST_MS = 1_000;
+export const SYSLOG_FIRST_LOOK_MS = 5;
 /** A repeated log line of a listener is written this often at most. */
 export const SYSLOG_NOTICE_MS = 10_000;
 /** Streams of closed connections that are remembered until they are settled. */

@@ -8,7 +8,13 @@ import type { SyslogConfig } from './syslog-type.ts';
 import type { Region } from '../../core/block.ts';
 import { TailraceError, codeOf, messageOf } from '../../core/errors.ts';
 import { LogLimit } from '../../core/log.ts';
-import { SYSLOG_LINGER_MS, SYSLOG_NOTICE_MS, SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from './limits.ts';
+import {
+  SYSLOG_FIRST_LOOK_MS,
+  SYSLOG_FIRST_MS,
+  SYSLOG_NOTICE_MS,
+  SYSLOG_READ_BYTES,
+  SYSLOG_STOP_MS,
+} from './limits.ts';
 import { countLost, newStats, type Source, type SourceContext } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { StreamPosition } from './intake/collector.ts';
@@ -43,8 +49,10 @@ export function createSyslogSource(
   const reserve = (bytes: number): Region => context.reserve(bytes);
   const { id, maxEventBytes } = config;
   const splits = config.onOversize === 'split';
-  /** By the sources that this one follows. */
+  /** Datagrams that were dropped before a reload. */
   let droppedBefore = 0;
+  /** Totals that carried over. */
+  let atOpen = { droppedEvents: 0, lostBytes: 0 };
   const stats = {
     ...newStats(),
     oversizeLines: 0,
@@ -197,9 +205,11 @@ export function createSyslogSource(
     );
   }
 
-  async function closeListeners(): Promise<void> {
-    sockets?.drops.forgetAll();
-    await Promise.all(listeners.splice(0).map((listener) => listener.close()));
+  async function closeListeners(which: (address: ListenAddress) => boolean = () => true): Promise<void> {
+    const closing = listeners.filter(({ address }) => which(address));
+    for (const listener of closing) listeners.splice(listeners.indexOf(listener), 1);
+    if (listeners.length === 0) sockets?.drops.forgetAll();
+    await Promise.all(closing.map((listener) => listener.close()));
   }
 
   /** Runs the event loop until a turn reads nothing new, or the time is up. */
@@ -214,16 +224,26 @@ export function createSyslogSource(
   async function stop(): Promise<void> {
     const deadline = clock.monotonic() + SYSLOG_STOP_MS;
     await takeReceived(deadline);
-    const closed = closeListeners();
-    await handshakes.close();
-    await connections.close(Math.max(SYSLOG_LINGER_MS, deadline - clock.monotonic()));
-    await closed;
+    // Who connects now waits there for the next process.
+    const closed = closeListeners(({ protocol }) => protocol === 'systemd' || protocol === 'systemd-tls');
+    await awaitFirstMessages(deadline);
+    await connections.close(deadline);
+    // The other listeners stay open until now, as senders connect anew and datagrams go on.
+    await awaitFirstMessages(deadline);
+    await takeReceived(deadline);
+    handshakes.close();
+    await Promise.all([closed, closeListeners(), connections.close('at once')]);
     await collector.idle();
-    if (stats.lostBytes > 0)
-      log.warn(
-        { source: id, droppedEvents: stats.droppedEvents, lostBytes: stats.lostBytes },
-        'syslog messages were lost',
-      );
+    const droppedEvents = stats.droppedEvents - atOpen.droppedEvents;
+    const lostBytes = stats.lostBytes - atOpen.lostBytes;
+    if (lostBytes > 0) log.warn({ source: id, droppedEvents, lostBytes }, 'syslog messages were lost');
+  }
+
+  /** Waits while a sender is in a handshake, or has connected and sent nothing yet: a moment, mostly. */
+  async function awaitFirstMessages(deadline: number): Promise<void> {
+    const untilMs = Math.min(deadline, clock.monotonic() + SYSLOG_FIRST_MS);
+    while ((handshakes.size > 0 || connections.hasNew) && clock.monotonic() < untilMs)
+      await clock.sleep(SYSLOG_FIRST_LOOK_MS);
   }
 
   return {
@@ -231,6 +251,7 @@ export function createSyslogSource(
     stats,
     addresses: () => listeners.map(({ address }) => address),
     async open() {
+      atOpen = { droppedEvents: stats.droppedEvents, lostBytes: stats.lostBytes };
       for (const { id: stream } of streams.list(id)) if (streams.isSettled(stream)) streams.forget(stream);
       if (context.once) return;
       await loadCharset();

@@ -1,10 +1,12 @@
 /** What senders write while their connection is being closed: syslog has no acknowledgement, so they cannot send it again. */
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { InternetAddress, ListenAddress } from '../../../src/config/fields/kinds-listen.ts';
+import { SYSLOG_LINGER_MS } from '../../../src/sources/syslog/limits.ts';
 import type { SyslogConfig } from '../../../src/sources/syslog/syslog-type.ts';
 import { type Certificate, hasOpenssl, makeAuthority, makeCertificate } from '../../support/certificates.ts';
 import { suiteFolder } from '../../support/temp-tree.ts';
@@ -22,18 +24,9 @@ beforeAll(() => {
     server = makeCertificate(folder, 'server', makeAuthority(folder, 'authority'), { names: 'DNS:localhost' });
 });
 
-/** Resolves once nobody listens there any more. */
-async function isClosed(to: NetConnectOpts): Promise<void> {
-  for (;;) {
-    const socket = connect(to);
-    const isRefused = await Promise.race([
-      once(socket, 'connect').then(() => false),
-      once(socket, 'error').then(() => true),
-    ]).catch(() => true);
-    socket.destroy();
-    if (isRefused) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+/** Long enough for a stop to have read all that was there: it takes two turns for that. */
+async function isStopping(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 interface Way {
@@ -41,7 +34,6 @@ interface Way {
   /** Sent, and taken, before the stop. */
   readonly before?: string;
   readonly late: string;
-  readonly isSecure?: boolean;
 }
 
 const ways: Record<string, Way> = {
@@ -81,11 +73,11 @@ describe('a stop takes late messages of a sender', () => {
         : { port: (address as InternetAddress).port, host: '127.0.0.1' };
     const socket = await dial(to);
     if (before !== undefined) await new Promise((resolve) => socket.write(before, resolve));
-    // The sender's connection is taken from the queue before those of the next ones are.
-    await dial(to);
+    // Connections are taken from the queue in their order.
     if (before?.includes('\n')) await context.lane.until((lane) => lane.count > 0);
+    else await dial(to);
     const stopped = source.stop();
-    await isClosed(to);
+    await isStopping();
     socket.end(late);
     await stopped;
     expect(messages(context)).toEqual(before?.includes('\n') ? ['early', 'late'] : ['late']);
@@ -109,7 +101,7 @@ describe('a stop takes late messages of a sender', () => {
       await expect.poll(() => source.stats.files['open'], patience).toBe(1);
     } else await dial(to);
     const stopped = source.stop();
-    await isClosed(to);
+    await isStopping();
     socket ??= secure();
     socket.end(LINE);
     await stopped;
@@ -125,4 +117,48 @@ test('a connection that is closed as idle takes what its sender writes until it 
   socket.end(LINE);
   await context.lane.until((lane) => lane.count === 2);
   expect(messages(context)).toEqual(['early', 'late']);
+});
+
+test('a process that stood still reads what came meanwhile before it takes a sender for silent', async () => {
+  const { source, context, tcpPort } = await start();
+  const socket = await dial({ port: tcpPort, host: '127.0.0.1' });
+  socket.write('<13>early\n');
+  await context.lane.until((lane) => lane.count > 0);
+  const ended = once(socket, 'end');
+  const stopped = source.stop();
+  await ended;
+  socket.write(LINE);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * SYSLOG_LINGER_MS);
+  await stopped;
+  expect(messages(context)).toEqual(['early', 'late']);
+});
+
+describe('while a stop waits for a sender', () => {
+  test('others connect anew and send datagrams, and all of it is taken', async () => {
+    const { source, context, tcpPort, udpPort } = await start();
+    const to = { port: tcpPort, host: '127.0.0.1' };
+    await dial(to);
+    await dial(to);
+    const stopped = source.stop();
+    await isStopping();
+    (await dial(to)).end('<13>anew\n');
+    const datagrams = createSocket('udp4');
+    await new Promise((resolve) => datagrams.send('<13>datagram', udpPort, '127.0.0.1', resolve));
+    datagrams.close();
+    await stopped;
+    expect(new Set(messages(context))).toEqual(new Set(['anew', 'datagram']));
+  });
+
+  test('one that never sends, and one that does not notice the end, do not hold it up', async () => {
+    const { source, context, tcpPort } = await start();
+    const to = { port: tcpPort, host: '127.0.0.1' };
+    await dial(to);
+    const chatty = await dial(to);
+    const writing = setInterval(() => chatty.write('<13>more\n'), 20);
+    onTestFinished(() => clearInterval(writing));
+    await context.lane.until((lane) => lane.count > 0);
+    const closed = new Promise((resolve) => chatty.once('close', resolve));
+    await source.stop();
+    await closed;
+  });
 });

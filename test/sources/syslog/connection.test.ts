@@ -91,6 +91,18 @@ describe.each([
     expect(await rig.messages()).toHaveLength(3000);
   });
 
+  test('that is being closed while there is no room is closed earlier when less time is left', async () => {
+    const { client, connection, rig } = await serve(isPlain);
+    rig.lane.hold();
+    client.write(`<13>${'x'.repeat(995)}\n`.repeat(3000));
+    await expect.poll(() => connection.isPaused, patience).toBe(true);
+    connection.close(Infinity);
+    connection.close(systemClock.monotonic());
+    await once(client.resume(), 'close');
+    rig.lane.release();
+    await connection.done;
+  });
+
   test('keeps what came before a reset, and says what broke it', async () => {
     const { client, connection, rig, received } = await serve(isPlain);
     client.write('<13>whole\n<13>half');
@@ -131,6 +143,7 @@ test('a connection that is not read from, because others flood, is not idle', ()
     holder,
     done: Promise.resolve(undefined),
     close: () => void (closed += 1),
+    abandon: () => {},
   };
   const watch = new IdleWatch();
   const look = () => watch.look([connection]);

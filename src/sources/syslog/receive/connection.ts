@@ -8,13 +8,7 @@ import type { Region } from '../../../core/block.ts';
 import type { Flow, PausableReader } from '../intake/flow.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { MessageStream } from './message-stream.ts';
-import {
-  SYSLOG_LINGER_MS,
-  SYSLOG_SMALL_READ_BYTES,
-  SYSLOG_SMALL_READS,
-  SYSLOG_SILENT_LINGERS,
-  SYSLOG_STOP_MS,
-} from '../limits.ts';
+import { SYSLOG_LINGER_MS, SYSLOG_SMALL_READ_BYTES, SYSLOG_SMALL_READS, SYSLOG_STOP_MS } from '../limits.ts';
 import { moveToSharedRead } from './shared-read.ts';
 import type { UnfinishedHolder, UnfinishedMessages } from './unfinished-messages.ts';
 
@@ -48,10 +42,11 @@ export interface SyslogConnection {
   /** Resolves, to the error that broke it if one did, once every message was taken; rejects when they could not be. */
   readonly done: Promise<Error | undefined>;
   /**
-   * Ends our side, so that the sender goes elsewhere, and reads on until it ends its own or falls silent, `forMs` at most (0: it takes only
-   * bytes read so far). Idempotent.
+   * Ends our side, so that the sender goes elsewhere, and reads on until it ends its own or falls silent, or until `untilMs` (monotonic).
    */
-  close(forMs?: number): void;
+  close(untilMs?: number): void;
+  /** Closes at once; takes only bytes read so far. */
+  abandon(): void;
 }
 
 export function serveConnection(options: SyslogConnectionOptions): SyslogConnection {
@@ -72,6 +67,7 @@ export function serveConnection(options: SyslogConnectionOptions): SyslogConnect
   let isPaused = false;
   let isEnded = false;
   let lingering: NodeJS.Timeout | undefined;
+  let closeByMs = Infinity;
 
   const reader: PausableReader = {
     get isWaiting() {
@@ -185,21 +181,18 @@ export function serveConnection(options: SyslogConnectionOptions): SyslogConnect
     }
   }
 
-  function linger(forMs: number): void {
-    let looks = Math.floor(forMs / SYSLOG_LINGER_MS);
-    let silent = 0;
+  function linger(): void {
     let seen = reads;
-    lingering = setInterval(() => {
+    const look = (): void => {
       const isSilent = seen === reads && !isPaused && !isHeldBack;
-      silent = isSilent ? silent + 1 : 0;
       seen = reads;
-      looks -= 1;
-      // Who has just connected is about to write.
-      if (looks <= 0 || silent >= (reads === 0 ? SYSLOG_SILENT_LINGERS : 1)) leave();
-    }, SYSLOG_LINGER_MS);
+      if (isSilent || clock.monotonic() >= closeByMs) abandon();
+    };
+    // Where the process stood still, timers come before reads: the look comes after both.
+    lingering = setInterval(() => setImmediate(look), SYSLOG_LINGER_MS);
   }
 
-  function leave(): void {
+  function abandon(): void {
     clearInterval(lingering);
     // Bytes that the stream has already buffered arrive as `data`.
     if (shared === undefined) socket.read();
@@ -231,11 +224,12 @@ export function serveConnection(options: SyslogConnectionOptions): SyslogConnect
       return isPaused || isHeldBack || isEnded || messages.sinceMs !== undefined ? undefined : readAtMs;
     },
     done: done.promise,
-    close(forMs = SYSLOG_STOP_MS) {
-      if (forMs === 0) return leave();
+    abandon,
+    close(untilMs = clock.monotonic() + SYSLOG_STOP_MS) {
+      closeByMs = Math.min(closeByMs, untilMs);
       if (lingering !== undefined || isEnded) return;
       socket.end();
-      linger(forMs);
+      linger();
     },
   };
 }

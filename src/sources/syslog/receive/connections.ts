@@ -88,7 +88,7 @@ export class SyslogConnections {
     if (longest === undefined || reception.clock.monotonic() - longest.idleSinceMs! < SYSLOG_IDLE_MS) return false;
     this.#closing.add(longest);
     // Descriptors are bounded: this one is needed now.
-    longest.close(0);
+    longest.abandon();
     stats.connections.closedIdle += 1;
     return true;
   }
@@ -142,11 +142,20 @@ export class SyslogConnections {
     if (closed > 0) log.debug({ source, closed }, 'closed idle syslog connections');
   }
 
-  /** Closes all within `forMs`; resolves once everything that was received is taken. */
-  async close(forMs: number): Promise<void> {
+  /** Whether a sender has connected and sent nothing yet. */
+  get hasNew(): boolean {
+    for (const { reads } of this.#open) if (reads === 0) return true;
+    return false;
+  }
+
+  /** Closes all that are open now, with time until `untilMs` or `at once`; resolves once everything that was received is taken. */
+  async close(until: number | 'at once'): Promise<void> {
     clearInterval(this.#idleTimer);
     const open = [...this.#open];
-    for (const connection of open) connection.close(forMs);
+    for (const connection of open) {
+      if (until === 'at once') connection.abandon();
+      else connection.close(until);
+    }
     await Promise.allSettled(open.map(({ done }) => done));
   }
 

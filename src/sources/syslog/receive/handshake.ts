@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { codeOf, messageOf } from '../../../core/errors.ts';
-import { SYSLOG_HANDSHAKE_MS, SYSLOG_LINGER_MS, SYSLOG_NOTICE_MS, SYSLOG_SILENT_LINGERS } from '../limits.ts';
+import { SYSLOG_HANDSHAKE_MS, SYSLOG_NOTICE_MS } from '../limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import { LogLimit } from '../../../core/log.ts';
 import type { SyslogConnections } from './connections.ts';
@@ -80,11 +80,13 @@ export class Handshakes {
     else this.#proceed(socket, entry, { peer }, undefined);
   }
 
-  /** Lets those that are not served yet complete, then closes the rest. */
-  async close(): Promise<void> {
-    const { clock } = this.#options.reception;
-    for (let looks = 0; this.#waiting.size > 0 && looks < SYSLOG_SILENT_LINGERS; looks += 1)
-      await clock.sleep(SYSLOG_LINGER_MS);
+  /** Connections that are not served yet. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Closes those that are not served yet. */
+  close(): void {
     for (const { socket } of this.#waiting.values()) socket.destroy();
   }
 
