@@ -51,6 +51,8 @@ export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 export const SYSLOG_STOP_MS = 4_000;
 /** A connection whose end we announced is read until it brings nothing for so long. */
 export const SYSLOG_LINGER_MS = 250;
+/** As many times that, in the middle of a message. */
+export const SYSLOG_UNFINISHED_LOOKS = 4;
 /** A stopping listener waits so long for the first message of a sender that has connected, and looks for it so often. */
 export const SYSLOG_FIRST_MS = 1_000;
 export const SYSLOG_FIRST_LOOK_MS = 5;

@@ -10,6 +10,7 @@ import { SYSLOG_LINGER_MS } from '../../../src/sources/syslog/limits.ts';
 import type { SyslogConfig } from '../../../src/sources/syslog/syslog-type.ts';
 import { type Certificate, hasOpenssl, makeAuthority, makeCertificate } from '../../support/certificates.ts';
 import { suiteFolder } from '../../support/temp-tree.ts';
+import type { TestContext } from '../source-context.ts';
 import { messages, patience, start, tcp } from './started.ts';
 
 const folder = suiteFolder();
@@ -119,17 +120,42 @@ test('a connection that is closed as idle takes what its sender writes until it 
   expect(messages(context)).toEqual(['early', 'late']);
 });
 
-test('a process that stood still reads what came meanwhile before it takes a sender for silent', async () => {
-  const { source, context, tcpPort } = await start();
-  const socket = await dial({ port: tcpPort, host: '127.0.0.1' });
+describe('a stop takes, of a sender that has seen the end,', () => {
+  async function ending(): Promise<{ socket: Socket; stopped: Promise<void>; context: TestContext }> {
+    const { source, context, tcpPort } = await start();
+    const socket = await dial({ port: tcpPort, host: '127.0.0.1' });
+    socket.write('<13>early\n');
+    await context.lane.until((lane) => lane.count > 0);
+    const stopped = source.stop();
+    await once(socket, 'end');
+    return { socket, stopped, context };
+  }
+
+  test('a message that it writes while the process is busy', async () => {
+    const { socket, stopped, context } = await ending();
+    socket.write(LINE);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * SYSLOG_LINGER_MS);
+    await stopped;
+    expect(messages(context)).toEqual(['early', 'late']);
+  });
+
+  test('a message whose second part is late', async () => {
+    const { socket, stopped, context } = await ending();
+    socket.write(LINE.slice(0, 6));
+    setTimeout(() => socket.end(LINE.slice(6)), 2.5 * SYSLOG_LINGER_MS);
+    await stopped;
+    expect(messages(context)).toEqual(['early', 'late']);
+  });
+});
+
+test('a connection that is being closed as idle gives its place to a new one', async () => {
+  const { context, tcpPort } = await start({ listen: [tcp], maxConnections: 1, idleTimeoutMs: 100 });
+  const to = { port: tcpPort, host: '127.0.0.1' };
+  const socket = await dial(to);
   socket.write('<13>early\n');
-  await context.lane.until((lane) => lane.count > 0);
-  const ended = once(socket, 'end');
-  const stopped = source.stop();
-  await ended;
-  socket.write(LINE);
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * SYSLOG_LINGER_MS);
-  await stopped;
+  await once(socket, 'end');
+  (await dial(to)).end(LINE);
+  await context.lane.until((lane) => lane.count > 1);
   expect(messages(context)).toEqual(['early', 'late']);
 });
 

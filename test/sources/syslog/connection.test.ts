@@ -6,6 +6,7 @@ import { serveConnection } from '../../../src/sources/syslog/receive/connection.
 import type { SyslogConnection } from '../../../src/sources/syslog/receive/connection.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { UnfinishedMessages } from '../../../src/sources/syslog/receive/unfinished-messages.ts';
+import { SYSLOG_LINGER_MS } from '../../../src/sources/syslog/limits.ts';
 import { Flow } from '../../../src/sources/syslog/intake/flow.ts';
 import { IdleWatch } from '../../../src/sources/syslog/receive/idle.ts';
 import { moveToSharedRead } from '../../../src/sources/syslog/receive/shared-read.ts';
@@ -91,6 +92,18 @@ describe.each([
     expect(await rig.messages()).toHaveLength(3000);
   });
 
+  test('that is closed goes on when there is room, also if the process is busy then', async () => {
+    const { client, connection, rig, received } = await serve(isPlain);
+    rig.lane.hold();
+    client.write(`<13>${'x'.repeat(995)}\n`.repeat(3000));
+    await expect.poll(() => connection.isPaused, patience).toBe(true);
+    connection.close();
+    rig.lane.release();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * SYSLOG_LINGER_MS);
+    await connection.done;
+    expect(received()).toBe(3_000_000);
+  });
+
   test('that is being closed while there is no room is closed earlier when less time is left', async () => {
     const { client, connection, rig } = await serve(isPlain);
     rig.lane.hold();
@@ -140,6 +153,7 @@ test('a connection that is not read from, because others flood, is not idle', ()
     reads: 1,
     isPaused: false,
     idleSinceMs: undefined,
+    isEnding: false,
     holder,
     done: Promise.resolve(undefined),
     close: () => void (closed += 1),

@@ -8,7 +8,13 @@ import type { Region } from '../../../core/block.ts';
 import type { Flow, PausableReader } from '../intake/flow.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { MessageStream } from './message-stream.ts';
-import { SYSLOG_LINGER_MS, SYSLOG_SMALL_READ_BYTES, SYSLOG_SMALL_READS, SYSLOG_STOP_MS } from '../limits.ts';
+import {
+  SYSLOG_LINGER_MS,
+  SYSLOG_SMALL_READ_BYTES,
+  SYSLOG_SMALL_READS,
+  SYSLOG_STOP_MS,
+  SYSLOG_UNFINISHED_LOOKS,
+} from '../limits.ts';
 import { moveToSharedRead } from './shared-read.ts';
 import type { UnfinishedHolder, UnfinishedMessages } from './unfinished-messages.ts';
 
@@ -38,6 +44,8 @@ export interface SyslogConnection {
   readonly isPaused: boolean;
   /** Since when nothing came, and nothing is unfinished; undefined while the sender waits for us or has begun a message. */
   readonly idleSinceMs: number | undefined;
+  /** We ended our side, and nothing has come since. */
+  readonly isEnding: boolean;
   readonly holder: UnfinishedHolder;
   /** Resolves, to the error that broke it if one did, once every message was taken; rejects when they could not be. */
   readonly done: Promise<Error | undefined>;
@@ -68,6 +76,9 @@ export function serveConnection(options: SyslogConnectionOptions): SyslogConnect
   let isEnded = false;
   let lingering: NodeJS.Timeout | undefined;
   let closeByMs = Infinity;
+  /** Since `linger` last looked, nothing came, and we were ready to read. */
+  let isSilent = false;
+  let readsAtEnd: number | undefined;
 
   const reader: PausableReader = {
     get isWaiting() {
@@ -81,7 +92,7 @@ export function serveConnection(options: SyslogConnectionOptions): SyslogConnect
       attempt(() => messages.resume());
       if (messages.isWaiting) return;
       if (isEnded) return finish();
-      isPaused = false;
+      isPaused = isSilent = false;
       messages.restartTime();
       unfinished.note(holder);
       if (!isHeldBack) socket.resume();
@@ -109,6 +120,7 @@ export function serveConnection(options: SyslogConnectionOptions): SyslogConnect
     },
     setHeldBack(is) {
       isHeldBack = is;
+      isSilent = false;
       if (is) return void socket.pause();
       messages.restartTime();
       if (!isPaused) socket.resume();
@@ -121,6 +133,7 @@ export function serveConnection(options: SyslogConnectionOptions): SyslogConnect
 
   function take(length: number): void {
     reads += 1;
+    isSilent = false;
     lastLength = length;
     readAtMs = clock.monotonic();
     received(length);
@@ -182,12 +195,14 @@ export function serveConnection(options: SyslogConnectionOptions): SyslogConnect
   }
 
   function linger(): void {
-    let seen = reads;
+    let silentLooks = 0;
     const look = (): void => {
-      const isSilent = seen === reads && !isPaused && !isHeldBack;
-      seen = reads;
-      if (isSilent || clock.monotonic() >= closeByMs) abandon();
+      silentLooks = isSilent && !isPaused && !isHeldBack ? silentLooks + 1 : 0;
+      isSilent = true;
+      const isOver = silentLooks >= (messages.sinceMs === undefined ? 1 : SYSLOG_UNFINISHED_LOOKS);
+      if (isOver || clock.monotonic() >= closeByMs) abandon();
     };
+    isSilent = true;
     // Where the process stood still, timers come before reads: the look comes after both.
     lingering = setInterval(() => setImmediate(look), SYSLOG_LINGER_MS);
   }
@@ -223,11 +238,15 @@ export function serveConnection(options: SyslogConnectionOptions): SyslogConnect
     get idleSinceMs() {
       return isPaused || isHeldBack || isEnded || messages.sinceMs !== undefined ? undefined : readAtMs;
     },
+    get isEnding() {
+      return reads === readsAtEnd;
+    },
     done: done.promise,
     abandon,
     close(untilMs = clock.monotonic() + SYSLOG_STOP_MS) {
       closeByMs = Math.min(closeByMs, untilMs);
       if (lingering !== undefined || isEnded) return;
+      readsAtEnd = reads;
       socket.end();
       linger();
     },

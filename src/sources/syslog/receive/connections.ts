@@ -78,14 +78,14 @@ export class SyslogConnections {
     return this.#open.size - this.#closing.size;
   }
 
-  /** Closes the connection that is idle longest, if one is idle long enough; whether it did. */
+  /** Closes one that is ending anyway, or the one that is idle longest, if it is idle long enough; whether it did. */
   closeLongestIdle(): boolean {
     const { reception, stats } = this.#options;
     let longest: SyslogConnection | undefined;
     for (const connection of this.#open)
-      if (!this.#closing.has(connection) && (connection.idleSinceMs ?? Infinity) < (longest?.idleSinceMs ?? Infinity))
+      if (!this.#closing.has(connection) && idleSince(connection) < (longest ? idleSince(longest) : Infinity))
         longest = connection;
-    if (longest === undefined || reception.clock.monotonic() - longest.idleSinceMs! < SYSLOG_IDLE_MS) return false;
+    if (longest === undefined || reception.clock.monotonic() - idleSince(longest) < SYSLOG_IDLE_MS) return false;
     this.#closing.add(longest);
     // Descriptors are bounded: this one is needed now.
     longest.abandon();
@@ -196,4 +196,8 @@ export class SyslogConnections {
       streams.forget(this.#closedStreams.shift()!);
     }
   }
+}
+
+function idleSince({ isEnding, idleSinceMs = Infinity }: SyslogConnection): number {
+  return isEnding ? -Infinity : idleSinceMs;
 }
