@@ -80,6 +80,8 @@ export interface Source {
    * or `stop` was called. Expected trouble is handled and logged inside; a rejection is a bug.
    */
   run(): Promise<void>;
+  /** Only where senders are connected: ends their connections, while all else is read. `stop` does so, too. Idempotent. */
+  hangUp?(): Promise<void>;
   /** Stops reading and closes its files. Resolves once no `accept` is pending. Idempotent. */
   stop(): Promise<void>;
   /**

@@ -1,7 +1,10 @@
 /** Reloads that leave untouched what did not change. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { freePort, takenPort } from '../support/free-port.ts';
 import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
@@ -40,6 +43,32 @@ test.each<readonly [string, (rig: Rig) => Parts]>([
   await arrives(rig, 'back');
   expect(isClosed()).toBe(false);
   expect(program.stderr()).not.toContain('by a restart of the agent');
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('a reload takes the datagrams of one source while connections of another end', async ({ rig }) => {
+  const { configure, reload, program, net, port } = rig;
+  const other = await freePort();
+  const sources = (role: string): Parts => ({
+    sources: `${net.replace(/}$/, `, fields: {role: ${role}}}`)}
+  other: {type: syslog, listen: ["udp://127.0.0.1:${other}"], fields: {role: ${role}}}`,
+  });
+  configure(sources('before'));
+  await reload();
+  // It goes on writing, and does not end its side.
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+  const writing = setInterval(() => socket.write('<13>1 - h a - - - on\n'), 50);
+  onTestFinished(() => (clearInterval(writing), socket.destroy(), undefined));
+  await arrives(rig, 'on');
+  configure(sources('after'));
+  const ended = once(socket.resume(), 'end');
+  const reloaded = reload();
+  await ended;
+  const sender = createSocket('udp4').on('error', () => {});
+  await new Promise((resolve) => sender.send('<13>1 - h a - - - meanwhile', other, '127.0.0.1', resolve));
+  sender.close();
+  expect(await reloaded).toMatchObject({ code: 0, ok: true });
+  await arrives(rig, 'meanwhile');
   expect(await program.end('SIGTERM')).toBe(0);
 });
 

@@ -46,7 +46,9 @@ export async function reconfigure(options: ReconfigureOptions): Promise<void> {
   commitAccepted(components);
   const reopened = [...changes.sources.changed, ...sourcesToReopen(options)];
   const added = addSinks(options);
-  const closed = await Promise.all([...changes.sources.removed, ...reopened].map((id) => closeSource(options, id)));
+  const closing = [...changes.sources.removed, ...reopened];
+  const hungUp = Promise.allSettled(closing.map(async (id) => components.sources.get(id)!.source.hangUp?.()));
+  const closed = await Promise.all(closing.map((id) => closeSource(options, id, hungUp)));
   await commitLater(options);
   if (stopping.aborted) return;
   switchSinks(options, after);
@@ -134,22 +136,30 @@ async function openSource(
   run(pipeline);
 }
 
-/** Its events go on to their sinks. Events in hand that cannot be read again may wait a moment for memory. */
+/**
+ * Its events go on to their sinks. Events in hand that cannot be read again may wait a moment for memory. `hungUp`: no source that is closed
+ * with it has connections; datagrams are read until then.
+ */
 async function closeSource(
   { components, log, clock, stopping }: ReconfigureOptions,
   id: string,
+  hungUp: Promise<unknown> = Promise.resolve(),
 ): Promise<SourcePipeline> {
   const pipeline = components.sources.get(id)!;
-  const stopped = pipeline.source.stop().then(
-    () => true,
-    (error: unknown) => {
-      log.error({ source: id, reason: messageOf(error) }, 'a source did not stop cleanly');
-      return true;
-    },
-  );
+  const { isRereadable } = sourceTypeOf(pipeline.config);
+  const ready = isRereadable ? Promise.resolve() : hungUp;
+  const stopped = ready
+    .then(() => pipeline.source.stop())
+    .then(
+      () => true,
+      (error: unknown) => {
+        log.error({ source: id, reason: messageOf(error) }, 'a source did not stop cleanly');
+        return true;
+      },
+    );
   let isStopped = false;
   const startedMs = clock.monotonic();
-  const graceMs = sourceTypeOf(pipeline.config).isRereadable ? 0 : SOURCE_STOP_GRACE_MS;
+  const graceMs = isRereadable ? 0 : SOURCE_STOP_GRACE_MS;
   while (!isStopped && clock.monotonic() - startedMs < 2 * SOURCE_STOP_GRACE_MS) {
     if (stopping.aborted || clock.monotonic() - startedMs >= graceMs)
       for (const sink of components.sinks.values())

@@ -104,6 +104,7 @@ export function createSyslogSource(
   const listeners: Listener[] = [];
   /** Reads so far: when a turn adds none, everything that was sent has been taken. */
   let reads = 0;
+  let hungUp: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
 
   const dropLimit = new LogLimit(1, SYSLOG_NOTICE_MS);
@@ -221,18 +222,23 @@ export function createSyslogSource(
     }
   }
 
-  async function stop(): Promise<void> {
+  async function hangUp(): Promise<void> {
     const deadline = clock.monotonic() + SYSLOG_STOP_MS;
     await takeReceived(deadline);
     // Who connects now waits there for the next process.
     const closed = closeListeners(({ protocol }) => protocol === 'systemd' || protocol === 'systemd-tls');
     await awaitFirstMessages(deadline);
     await connections.close(deadline);
-    // The other listeners stay open until now, as senders connect anew and datagrams go on.
+    // The other listeners stay open, as senders connect anew and datagrams go on.
     await awaitFirstMessages(deadline);
-    await takeReceived(deadline);
+    await closed;
+  }
+
+  async function stop(): Promise<void> {
+    await (hungUp ??= hangUp());
+    await takeReceived(clock.monotonic() + SYSLOG_FIRST_MS);
     handshakes.close();
-    await Promise.all([closed, closeListeners(), connections.close('at once')]);
+    await Promise.all([closeListeners(), connections.close('at once')]);
     await collector.idle();
     const droppedEvents = stats.droppedEvents - atOpen.droppedEvents;
     const lostBytes = stats.lostBytes - atOpen.lostBytes;
@@ -271,6 +277,7 @@ export function createSyslogSource(
       // `--once` takes what exists, and no message does before it is sent.
       if (!context.once) await Promise.race([ended.promise, collector.failed]);
     },
+    hangUp: () => (hungUp ??= hangUp()),
     stop() {
       stopping ??= stop().finally(() => ended.resolve());
       return stopping;
