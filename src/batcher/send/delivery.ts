@@ -152,7 +152,8 @@ export class Delivery {
     const { queue } = this;
     if (queue.halt.signal.aborted) return undefined;
     const batch = queue.all.find(({ state, dataset }) => state === 'waiting' && !queue.paused.has(dataset));
-    const probe = batch && this.#isProbeLast ? undefined : this.#pauses.next();
+    const isBatchNext = queue.paused.size === 0 || (batch && this.#isProbeLast);
+    const probe = isBatchNext ? undefined : this.#pauses.next();
     this.#isProbeLast = probe !== undefined;
     if (probe) return { probe, batch: this.#probeOf(probe) };
     return batch && { batch, probe };

@@ -268,7 +268,7 @@ export class Dispatch {
         { sink: sink.id, dataset, seconds: Math.round(lastedMs / 1000) },
         'the service stores again; delivery goes on',
       );
-    pauses.end(dataset);
+    if (queue.paused.size > 0) pauses.end(dataset);
     // The service may bear more than before.
     queue.workers.sender?.wake();
   }
